@@ -1,0 +1,44 @@
+//! Every command line: clap derive only, no logic. A file an area.
+
+mod herdr;
+mod local;
+mod setup;
+
+pub(crate) use herdr::HerdrCommand;
+pub(crate) use local::LocalCommand;
+pub(crate) use setup::SetupArgs;
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Run each Herdr agent pane in a CreateOS Sandbox, or in a local one
+#[derive(Debug, Parser)]
+#[command(name = "createos-sandbox", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Try the whole loop on this machine: no account, no Herdr, nothing left behind
+    Try(TryArgs),
+    /// Set up Herdr for sandboxed agents, or check the setup
+    Setup(SetupArgs),
+    /// The plugin's actions, for the pane that has the focus in Herdr
+    #[command(subcommand)]
+    Herdr(HerdrCommand),
+    /// The embedded provider: the `createos sandbox` command line for boxes on this machine
+    #[command(subcommand)]
+    Local(LocalCommand),
+}
+
+/// Options of `try`.
+#[derive(Debug, Args)]
+pub(crate) struct TryArgs {
+    /// Use a throw-away copy of this git worktree instead of a made-up one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) worktree: Option<PathBuf>,
+}

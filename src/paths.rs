@@ -1,0 +1,137 @@
+//! Every path of ours and of Herdr's, computed and never created.
+//!
+//! Ours: a relative or empty `XDG_*` counts as unset. Herdr's: as Herdr 0.8.2 reads its
+//! variables (contract `herdr.md` 2.1), where an empty one counts as set.
+
+use crate::error::{Error, Result};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The plugin's id in Herdr's registry.
+pub(crate) const PLUGIN_ID: &str = "createos.sandbox";
+
+/// Folders and files, computed from the environment.
+#[derive(Debug, Clone)]
+pub(crate) struct Paths {
+    home: PathBuf,
+    data: PathBuf,
+    herdr_config: PathBuf,
+    herdr_state: PathBuf,
+    herdr_config_file: PathBuf,
+}
+
+impl Paths {
+    /// The paths for this process's environment.
+    ///
+    /// # Errors
+    /// There is no home folder.
+    pub(crate) fn from_env() -> Result<Self> {
+        let home = dirs::home_dir()
+            .ok_or_else(|| Error::cannot_run("there is no home folder").help("set HOME and try again"))?;
+        Ok(Self::compute(home, |name| std::env::var_os(name)))
+    }
+
+    fn compute(home: PathBuf, var: impl Fn(&str) -> Option<OsString>) -> Self {
+        let ours = |name: &str, fallback: &str| {
+            var(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+                .unwrap_or_else(|| home.join(fallback))
+        };
+        let herdrs = |name: &str, fallback: &str| {
+            var(name).map_or_else(|| home.join(fallback), PathBuf::from).join("herdr")
+        };
+        let herdr_config = herdrs("XDG_CONFIG_HOME", ".config");
+        Self {
+            data: ours("XDG_DATA_HOME", ".local/share").join("createos-sandbox"),
+            herdr_config_file: var("HERDR_CONFIG_PATH")
+                .map_or_else(|| herdr_config.join("config.toml"), PathBuf::from),
+            herdr_state: herdrs("XDG_STATE_HOME", ".local/state"),
+            herdr_config,
+            home,
+        }
+    }
+
+    /// The user's home folder.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Our data folder: bundled plugin, local boxes, receipts, kept patches.
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// The bundled plugin's folder, which Herdr links.
+    pub(crate) fn bundled_plugin(&self) -> PathBuf {
+        self.data.join("herdr-plugin")
+    }
+
+    /// The local boxes, a folder each.
+    pub(crate) fn boxes(&self) -> PathBuf {
+        self.data.join("boxes")
+    }
+
+    /// Herdr's configuration folder, where its plugin registry is.
+    pub(crate) fn herdr_config_dir(&self) -> &Path {
+        &self.herdr_config
+    }
+
+    /// Herdr's `config.toml`, wherever `HERDR_CONFIG_PATH` says it is.
+    pub(crate) fn herdr_config_file(&self) -> &Path {
+        &self.herdr_config_file
+    }
+
+    /// The plugin's own configuration, `config.json`.
+    pub(crate) fn plugin_config(&self) -> PathBuf {
+        self.herdr_config.join("plugins/config").join(PLUGIN_ID).join("config.json")
+    }
+
+    /// The plugin's state folder in Herdr's state, for processes that Herdr did not start.
+    pub(crate) fn plugin_state(&self) -> PathBuf {
+        self.herdr_state.join("plugins").join(PLUGIN_ID)
+    }
+
+    /// `path` as a person writes it, with `~` for the home folder.
+    pub(crate) fn show(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.home) {
+            Ok(rest) if rest.as_os_str().is_empty() => "~".into(),
+            Ok(rest) => format!("~/{}", rest.display()),
+            Err(_) => path.display().to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(vars: &[(&str, &str)]) -> Paths {
+        let vars = vars.to_vec();
+        Paths::compute("/h".into(), move |name| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| v.into()))
+    }
+
+    #[test]
+    fn ours_ignore_empty_and_relative_folders_and_herdrs_do_not() {
+        let p = paths(&[("XDG_DATA_HOME", "rel"), ("XDG_CONFIG_HOME", "")]);
+        assert_eq!(p.data(), Path::new("/h/.local/share/createos-sandbox"));
+        assert_eq!(p.herdr_config_dir(), Path::new("herdr"));
+        assert_eq!(p.plugin_state(), Path::new("/h/.local/state/herdr/plugins/createos.sandbox"));
+    }
+
+    #[test]
+    fn herdr_config_path_moves_only_the_file() {
+        let p = paths(&[("HERDR_CONFIG_PATH", "/x/c.toml")]);
+        assert_eq!(p.herdr_config_file(), Path::new("/x/c.toml"));
+        assert_eq!(
+            p.plugin_config(),
+            Path::new("/h/.config/herdr/plugins/config/createos.sandbox/config.json")
+        );
+    }
+
+    #[test]
+    fn the_home_folder_is_shown_as_a_tilde() {
+        assert_eq!(paths(&[]).show(Path::new("/h/a/b")), "~/a/b");
+        assert_eq!(paths(&[]).show(Path::new("/hx")), "/hx");
+    }
+}

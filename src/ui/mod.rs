@@ -1,0 +1,66 @@
+//! Words on the terminal; the only room that writes there.
+
+mod steps;
+mod text;
+
+pub(crate) use steps::Steps;
+pub(crate) use text::{bytes, seconds, visible};
+
+use crate::error::Error;
+use std::io::Write;
+
+/// One line on stdout. A closed pipe is not an error: the reader has seen enough.
+pub(crate) fn line(text: impl AsRef<str>) {
+    let mut out = anstream::stdout().lock();
+    let _closed_pipe = writeln!(out, "{}", text.as_ref());
+}
+
+/// One line on stderr.
+pub(crate) fn note(text: impl AsRef<str>) {
+    let mut err = anstream::stderr().lock();
+    let _closed_pipe = writeln!(err, "{}", text.as_ref());
+}
+
+/// Raw bytes on stdout, for output that belongs to a program and not to us.
+///
+/// # Errors
+/// Whatever the write reports, a closed pipe too: the caller decides.
+pub(crate) fn raw(bytes: &[u8]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
+}
+
+/// An error on stderr: what happened, the facts aligned below it, then what to type.
+pub(crate) fn report(error: &Error) {
+    note(format_error(error));
+}
+
+fn format_error(error: &Error) -> String {
+    let mut text = format!("error: {}", visible(error.message()));
+    let width = error.facts().iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    for (label, value) in error.facts() {
+        text.push_str(&format!("\n  {label:width$}   {}", visible(value)));
+    }
+    for hint in error.hints() {
+        text.push_str(&format!("\nhelp: {}", visible(hint)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_shows_facts_aligned_and_hints_last() {
+        let error = Error::failed("it broke").fact("host", "a").fact("reason", "b").help("mend it");
+        assert_eq!(format_error(&error), "error: it broke\n  host     a\n  reason   b\nhelp: mend it");
+    }
+
+    #[test]
+    fn hostile_bytes_in_an_error_are_made_visible() {
+        let error = Error::failed("name \u{1b}[2J\u{7}");
+        assert_eq!(format_error(&error), "error: name \\x1b[2J\\x07");
+    }
+}

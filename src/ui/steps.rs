@@ -1,0 +1,35 @@
+//! Numbered steps with their times, as `try` and `start` show them.
+
+use super::{line, seconds};
+use std::time::{Duration, Instant};
+
+/// Prints `  1/5  create    sb-…   2.1 s`, a line a step, when the step is done.
+pub(crate) struct Steps {
+    total: usize,
+    done: usize,
+    width: usize,
+    began: Instant,
+    step_began: Instant,
+}
+
+impl Steps {
+    /// `names` are all steps in order; their number and widest name fix the layout.
+    pub(crate) fn new(names: &[&str]) -> Self {
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let now = Instant::now();
+        Self { total: names.len(), done: 0, width, began: now, step_began: now }
+    }
+
+    /// Reports the current step as done and starts the clock of the next one.
+    pub(crate) fn done(&mut self, name: &str, what: &str) {
+        self.done += 1;
+        let (total, done, width) = (self.total, self.done, self.width);
+        line(format!("  {done}/{total}  {name:width$}  {what:<52} {}", seconds(self.step_began.elapsed())));
+        self.step_began = Instant::now();
+    }
+
+    /// Time since the first step began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+}

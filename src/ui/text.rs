@@ -1,0 +1,64 @@
+//! Text for people: sizes, times, and hostile text made visible.
+
+use std::time::Duration;
+
+/// A size in decimal units, as in `8.3 MB`.
+pub(crate) fn bytes(count: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    for (size, unit) in UNITS {
+        if count >= size {
+            return format!("{:.1} {unit}", count as f64 / size as f64);
+        }
+    }
+    format!("{count} B")
+}
+
+/// A duration in seconds with one decimal, as in `2.1 s`; milliseconds below a tenth.
+pub(crate) fn seconds(time: Duration) -> String {
+    if time < Duration::from_millis(100) {
+        format!("{} ms", time.as_millis())
+    } else {
+        format!("{:.1} s", time.as_secs_f64())
+    }
+}
+
+/// Text from outside with every control, bidirectional and invisible character escaped,
+/// so that it can neither move the cursor nor pose as something else. Line feeds stay.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push(c),
+            c if c.is_ascii_control() => shown.push_str(&format!("\\x{:02x}", c as u32)),
+            c if hostile(c) => shown.push_str(&format!("\\u{{{:x}}}", c as u32)),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// Characters that change how other text is shown, or that cannot be seen at all.
+fn hostile(c: char) -> bool {
+    matches!(c,
+        '\u{80}'..='\u{9f}'            // C1 controls
+        | '\u{ad}'                     // soft hyphen
+        | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(8_300_000), "8.3 MB");
+    }
+
+    #[test]
+    fn controls_and_direction_marks_are_escaped_and_letters_stay() {
+        assert_eq!(visible("ä\u{202e}b\t\u{9b}31m"), "ä\\u{202e}b\\x09\\u{9b}31m");
+    }
+}

@@ -1,0 +1,7 @@
+//! What leaves the machine: listing, filters, secret scan, hashing, packing.
+
+mod base;
+mod path;
+
+pub(crate) use base::{Base, Entry, Kind};
+pub(crate) use path::{BadPath, RelPath};

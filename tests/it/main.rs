@@ -1,0 +1,5 @@
+//! The one integration binary: the real binary, real git, real boxes.
+
+mod support;
+
+mod cli;

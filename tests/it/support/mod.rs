@@ -1,0 +1,220 @@
+//! A hermetic home: empty environment, own folders, no network, the real binary.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+mod git;
+mod pty;
+
+pub use git::Repo;
+pub use pty::Pty;
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// PATH of every process that a test starts.
+pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Who runs the binary. Root ignores mode bits, so what concerns isolation and permissions runs as both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum User {
+    /// Whoever runs the tests.
+    Me,
+    /// uid 65534, without groups and capabilities; only root can become it.
+    Nobody,
+}
+
+impl User {
+    /// All users that this machine lets us be.
+    pub fn all() -> Vec<User> {
+        if rustix::process::geteuid().is_root() { vec![User::Me, User::Nobody] } else { vec![User::Me] }
+    }
+}
+
+/// A home folder of its own, removed when dropped.
+pub struct Home {
+    dir: tempfile::TempDir,
+    user: User,
+    vars: Vec<(String, String)>,
+}
+
+/// What a run left.
+#[derive(Debug)]
+#[must_use = "assert on the exit code or the output"]
+pub struct Outcome {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Outcome {
+    /// Asserts exit code 0 and gives the outcome back.
+    #[track_caller]
+    pub fn success(self) -> Self {
+        assert_eq!(self.code, 0, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts this exit code and that stderr says `text`.
+    #[track_caller]
+    pub fn fails(self, code: i32, text: &str) -> Self {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        assert!(self.stderr.contains(text), "[{text}] is not in stderr:\n{}", self.stderr);
+        self
+    }
+
+    /// stdout as JSON.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {}", self.stdout))
+    }
+}
+
+impl Home {
+    /// A home of the user who runs the tests.
+    pub fn new() -> Self {
+        Self::of(User::Me)
+    }
+
+    /// A home of `user`, with `.config`, a runtime folder and a temporary folder.
+    pub fn of(user: User) -> Self {
+        let dir = tempfile::Builder::new().prefix("cs-").tempdir_in("/tmp").expect("a temporary home");
+        let home = Self { dir, user, vars: Vec::new() };
+        for folder in ["run", "tmp"] {
+            std::fs::create_dir(home.path().join(folder)).expect("a folder");
+            home.mode(folder, 0o700);
+        }
+        home.own(home.path());
+        home
+    }
+
+    /// The home folder.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Sets a variable for every run.
+    #[must_use]
+    pub fn var(mut self, name: &str, value: impl AsRef<str>) -> Self {
+        self.vars.push((name.into(), value.as_ref().into()));
+        self
+    }
+
+    /// Writes a file, with its folders, owned by the home's user.
+    pub fn write(&self, relative: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(relative);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        std::fs::write(&path, contents).expect("a file");
+        self.own(self.path());
+        path
+    }
+
+    /// A file's text.
+    #[track_caller]
+    pub fn read(&self, relative: &str) -> String {
+        let path = self.path().join(relative);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Sets a mode.
+    pub fn mode(&self, relative: &str, bits: u32) {
+        std::fs::set_permissions(self.path().join(relative), std::fs::Permissions::from_mode(bits))
+            .expect("a mode");
+    }
+
+    /// Gives everything below `path` to the home's user.
+    pub fn own(&self, path: &Path) {
+        if self.user == User::Nobody {
+            let status = Command::new("chown").arg("-hR").arg("65534:65534").arg(path).status();
+            assert!(status.expect("chown").success());
+        }
+    }
+
+    /// The real binary with `args`, as the home's user, in the home folder.
+    pub fn command(&self, args: &[&str]) -> Command {
+        self.command_of(&binary(), args)
+    }
+
+    /// Any program with the same user, folder and environment.
+    pub fn command_of(&self, program: &Path, args: &[&str]) -> Command {
+        let mut command = match self.user {
+            User::Me => Command::new(program),
+            User::Nobody => {
+                let mut command = Command::new("setpriv");
+                command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"]);
+                command.arg("--no-new-privs").arg(program);
+                command
+            }
+        };
+        command.args(args).env_clear().current_dir(self.path()).stdin(Stdio::null());
+        command.env("HOME", self.path()).env("PATH", PATH).env("LANG", "C.UTF-8").env("TZ", "UTC");
+        command.env("TMPDIR", self.path().join("tmp")).env("XDG_RUNTIME_DIR", self.path().join("run"));
+        command.env("GIT_CONFIG_SYSTEM", "/dev/null");
+        for (name, value) in &self.vars {
+            command.env(name, value);
+        }
+        command
+    }
+
+    /// Runs the real binary to its end.
+    pub fn run(&self, args: &[&str]) -> Outcome {
+        outcome(self.command(args))
+    }
+
+    /// Runs the real binary in a folder.
+    pub fn run_in(&self, folder: &Path, args: &[&str]) -> Outcome {
+        let mut command = self.command(args);
+        command.current_dir(folder);
+        outcome(command)
+    }
+}
+
+/// Runs a command to its end.
+pub fn outcome(mut command: Command) -> Outcome {
+    let output = command.output().expect("the program starts");
+    Outcome {
+        code: output.status.code().unwrap_or_else(|| 128 + output.status.signal().unwrap_or(0)),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// The binary under test, where every user can run it: the build folder may be closed to nobody.
+pub fn binary() -> PathBuf {
+    static COPY: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    open_copy(&COPY, Path::new(env!("CARGO_BIN_EXE_createos-sandbox")))
+}
+
+/// A stand-in built as an example beside the binary, such as `herdr-stand-in`.
+pub fn stand_in(name: &str) -> PathBuf {
+    let beside = Path::new(env!("CARGO_BIN_EXE_createos-sandbox")).parent().expect("the build folder");
+    let path = beside.join("examples").join(name);
+    assert!(path.exists(), "{} is not built; run the whole `cargo test`", path.display());
+    path
+}
+
+fn open_copy(copy: &OnceLock<(tempfile::TempDir, PathBuf)>, built: &Path) -> PathBuf {
+    if !rustix::process::geteuid().is_root() {
+        return built.to_path_buf();
+    }
+    let (_, path) = copy.get_or_init(|| {
+        let dir = tempfile::Builder::new().prefix("cs-bin-").tempdir_in("/tmp").expect("a folder");
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).expect("a mode");
+        let path = dir.path().join("createos-sandbox");
+        std::fs::copy(built, &path).expect("a copy of the binary");
+        (dir, path)
+    });
+    path.clone()
+}
+
+/// Waits until `check` holds, at most `limit`; says what was waited for when it does not.
+#[track_caller]
+pub fn eventually(what: &str, limit: Duration, mut check: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !check() {
+        assert!(started.elapsed() < limit, "did not happen within {limit:?}: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
