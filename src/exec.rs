@@ -1,13 +1,16 @@
 //! Runs a program: argv, environment, folder, stdin, time limit; output captured or inherited.
 
 use crate::error::Error;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// How long a program may take when the caller does not say.
@@ -43,6 +46,7 @@ pub(crate) struct Run<'a> {
     output: Output<'a>,
     errors_inherited: bool,
     limit: Option<Duration>,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 /// What a program that ended has left.
@@ -97,6 +101,12 @@ pub(crate) enum ExecError {
         /// The limit that it had.
         limit: Duration,
     },
+    /// The person pressed Ctrl-C; it was killed, with its whole process group.
+    #[error("interrupted while {program} ran")]
+    Interrupted {
+        /// The program as it was asked for.
+        program: String,
+    },
     /// Feeding its stdin, or passing its stdout on, failed.
     #[error("could not talk to {program}: {source}")]
     Pipe {
@@ -126,6 +136,7 @@ impl<'a> Run<'a> {
             output: Output::Capture,
             errors_inherited: false,
             limit: Some(DEFAULT_LIMIT),
+            stop: None,
         }
     }
 
@@ -212,18 +223,26 @@ impl<'a> Run<'a> {
         self
     }
 
+    /// Ends the program when the flag is raised, as a signal handler does.
+    #[must_use]
+    pub(crate) fn stop_when(mut self, raised: Arc<AtomicBool>) -> Self {
+        self.stop = Some(raised);
+        self
+    }
+
     /// Runs to the end.
     ///
     /// # Errors
     /// It cannot be started, takes too long, or its pipes fail. An exit code is no error.
     pub(crate) fn run(self) -> Result<Ended, ExecError> {
         let name = self.to_string();
-        let limit = self.limit;
-        let started = Instant::now();
+        let bounds = Bounds { started: Instant::now(), limit: self.limit, stop: self.stop.clone() };
         let (mut child, input, output) = self.spawn()?;
         let pipe = |source| ExecError::Pipe { program: name.clone(), source };
 
         let (done, finished) = mpsc::channel();
+        // Raised when the program was killed: a daemon that it left may hold the streams for ever.
+        let abandoned = &AtomicBool::new(false);
         let stdin = child.stdin.take();
         let stdout = child.stdout.take();
         let stderr = child.stderr.take();
@@ -236,8 +255,8 @@ impl<'a> Run<'a> {
                 let done = done.clone();
                 scope.spawn(move || {
                     let result = match output {
-                        Output::Sink(mut sink) => pump(stream, &mut *sink).map(|()| Vec::new()),
-                        _ => capture(stream),
+                        Output::Sink(mut sink) => pump(stream, abandoned, &mut *sink).map(|()| Vec::new()),
+                        _ => capture(stream, abandoned),
                     };
                     let _receiver_gone = done.send(());
                     result
@@ -246,23 +265,28 @@ impl<'a> Run<'a> {
             let err = stderr.map(|stream| {
                 let done = done.clone();
                 scope.spawn(move || {
-                    let result = capture(stream);
+                    let result = capture(stream, abandoned);
                     let _receiver_gone = done.send(());
                     result
                 })
             });
             drop(done);
 
-            let status = wait(&mut child, &finished, limit.map(|limit| (started, limit)));
-            if status.is_none() {
+            let waited = wait(&mut child, &finished, &bounds);
+            if waited.is_err() {
                 kill_group(&child);
+                abandoned.store(true, Ordering::Relaxed);
             }
             let reaped = child.wait();
             let out = out.map_or(Ok(Vec::new()), |thread| thread.join().expect("the reader does not panic"));
             let err = err.map_or(Ok(Vec::new()), |thread| thread.join().expect("the reader does not panic"));
             let fed = fed.map_or(Ok(()), |thread| thread.join().expect("the feed does not panic"));
-            if let (None, Some(limit)) = (status, limit) {
-                return Err(ExecError::TimedOut { program: name.clone(), limit });
+            match waited {
+                Err(Cut::TimedOut(limit)) => {
+                    return Err(ExecError::TimedOut { program: name.clone(), limit });
+                }
+                Err(Cut::Stopped) => return Err(ExecError::Interrupted { program: name.clone() }),
+                Ok(()) => {}
             }
             match fed {
                 Err(source) if source.kind() != std::io::ErrorKind::BrokenPipe => return Err(pipe(source)),
@@ -302,8 +326,8 @@ impl<'a> Run<'a> {
             Output::Capture | Output::Sink(_) => Stdio::piped(),
         });
         command.stderr(if self.errors_inherited { Stdio::inherit() } else { Stdio::piped() });
-        if self.limit.is_some() {
-            // Its own group, so that a time limit ends its children too.
+        if self.limit.is_some() || self.stop.is_some() {
+            // Its own group, so that an early end is its children's too.
             command.process_group(0);
         }
         let child = command.spawn().map_err(|source| ExecError::Start { program: name, source })?;
@@ -319,37 +343,54 @@ impl fmt::Display for Run<'_> {
     }
 }
 
-/// Waits until both streams are at their end and the child is gone, or until the time is up.
-fn wait(
-    child: &mut Child,
-    finished: &mpsc::Receiver<()>,
-    limit: Option<(Instant, Duration)>,
-) -> Option<ExitStatus> {
-    loop {
-        let left = match limit {
-            Some((started, limit)) => limit.checked_sub(started.elapsed())?,
+/// What ends a program before its own end.
+struct Bounds {
+    started: Instant,
+    limit: Option<Duration>,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+enum Cut {
+    TimedOut(Duration),
+    Stopped,
+}
+
+impl Bounds {
+    /// How often a raised flag is looked for.
+    const LOOK: Duration = Duration::from_millis(50);
+
+    /// The time that may be waited before looking again.
+    fn left(&self) -> Result<Duration, Cut> {
+        if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(Cut::Stopped);
+        }
+        let left = match self.limit {
+            Some(limit) => limit.checked_sub(self.started.elapsed()).ok_or(Cut::TimedOut(limit))?,
             None => Duration::from_secs(3600),
         };
-        match finished.recv_timeout(left) {
-            Ok(()) => {}
-            Err(mpsc::RecvTimeoutError::Timeout) if limit.is_some() => return None,
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
+        Ok(if self.stop.is_some() { left.min(Self::LOOK) } else { left })
+    }
+}
+
+/// Waits until both streams are at their end and the child is gone, or until the bounds say stop.
+fn wait(child: &mut Child, finished: &mpsc::Receiver<()>, bounds: &Bounds) -> Result<(), Cut> {
+    loop {
+        match finished.recv_timeout(bounds.left()?) {
+            Ok(()) | Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
-    let Some((started, limit)) = limit else {
-        return child.wait().ok();
-    };
+    if bounds.limit.is_none() && bounds.stop.is_none() {
+        return Ok(());
+    }
     // The streams are closed; the exit follows at once unless the program closed them early.
     let mut pause = Duration::from_micros(100);
-    loop {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Some(status);
-        }
-        limit.checked_sub(started.elapsed())?;
+    while let Ok(None) = child.try_wait() {
+        bounds.left()?;
         std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(50));
+        pause = (pause * 2).min(Bounds::LOOK);
     }
+    Ok(())
 }
 
 fn kill_group(child: &Child) {
@@ -358,9 +399,9 @@ fn kill_group(child: &Child) {
     }
 }
 
-fn capture(mut stream: impl Read) -> std::io::Result<Vec<u8>> {
+fn capture(stream: impl Read + AsFd, abandoned: &AtomicBool) -> std::io::Result<Vec<u8>> {
     let mut kept = Vec::new();
-    pump(&mut stream, &mut |bytes| {
+    pump(stream, abandoned, &mut |bytes| {
         let room = CAPTURE_LIMIT - kept.len();
         kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
         Ok(())
@@ -368,9 +409,21 @@ fn capture(mut stream: impl Read) -> std::io::Result<Vec<u8>> {
     Ok(kept)
 }
 
-fn pump(mut stream: impl Read, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> std::io::Result<()> {
+fn pump(
+    mut stream: impl Read + AsFd,
+    abandoned: &AtomicBool,
+    sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let look = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
     let mut buffer = vec![0; 64 * 1024];
     loop {
+        let ready = poll(&mut [PollFd::new(&stream, PollFlags::IN)], Some(&look));
+        match ready {
+            Ok(0) | Err(rustix::io::Errno::INTR) if abandoned.load(Ordering::Relaxed) => return Ok(()),
+            Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+            Ok(_) => {}
+            Err(source) => return Err(source.into()),
+        }
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(()),
             Ok(count) => sink(&buffer[..count])?,
@@ -400,6 +453,22 @@ mod tests {
             Run::new("sh").args(["-c", "sleep 60 & sleep 60"]).limit(Duration::from_millis(200)).run();
         assert!(matches!(error, Err(ExecError::TimedOut { .. })));
         assert!(started.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn a_daemon_that_holds_the_streams_does_not_outlast_the_limit() {
+        let started = Instant::now();
+        let error =
+            Run::new("sh").args(["-c", "setsid sleep 3 & exit 0"]).limit(Duration::from_millis(200)).run();
+        assert!(matches!(error, Err(ExecError::TimedOut { .. })));
+        assert!(started.elapsed() < Duration::from_millis(2500), "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn a_raised_flag_ends_a_program_at_once() {
+        let raised = Arc::new(AtomicBool::new(true));
+        let error = Run::new("sleep").arg("60").stop_when(raised).run().unwrap_err();
+        assert!(matches!(error, ExecError::Interrupted { .. }), "{error}");
     }
 
     #[test]
