@@ -3,6 +3,7 @@
 
 mod cli;
 mod config;
+mod createos;
 mod error;
 mod exec;
 

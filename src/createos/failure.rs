@@ -1,0 +1,189 @@
+//! Why a provider call failed, with the provider's own words.
+
+use super::json;
+use crate::error::Error;
+use crate::exec::{Ended, ExecError};
+use std::fmt;
+
+/// What a failure means for the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Nobody is signed in, or the session has ended.
+    SignedOut,
+    /// The provider does not find it. Beyond 200 rows that is no proof (contract 3.1).
+    NotFound,
+    /// The sandbox's name is in use; a paused box keeps its name.
+    NameTaken,
+    /// Too many sandboxes at once; paused ones count.
+    Cap,
+    /// Too many sandboxes made today.
+    DailyCap,
+    /// The shape is not in the account's plan.
+    Shape,
+    /// No credit left.
+    Credit,
+    /// Too many requests.
+    Rate,
+    /// `pause` and `resume` of CLI 0.0.24 and older (quirk Q7).
+    LifecycleBroken,
+    /// The call took longer than its limit: what it asked for may have happened.
+    TimedOut,
+    /// The program could not be started.
+    NotStarted,
+    /// Anything else.
+    Other,
+}
+
+/// A provider call that failed.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    /// What it means.
+    pub(crate) refusal: Refusal,
+    /// The call, as in `sandbox create`.
+    pub(crate) verb: String,
+    /// The provider's own words, raw: made visible when shown.
+    pub(crate) words: String,
+}
+
+impl Failure {
+    /// A failure in our own reading of an answer.
+    pub(crate) fn other(verb: &str, words: impl Into<String>) -> Self {
+        Self { refusal: Refusal::Other, verb: verb.into(), words: words.into() }
+    }
+
+    /// From a program that ended with an error: envelope, else stderr, else stdout (contract 1.5).
+    pub(crate) fn from_ended(verb: &str, ended: &Ended) -> Self {
+        let stdout = ended.stdout_text();
+        let (code, words) = envelope(&stdout).unwrap_or_else(|| {
+            let stderr = ended.stderr_text();
+            let text = if stderr.is_empty() { stdout.trim().to_owned() } else { stderr };
+            (String::new(), plain(&text))
+        });
+        let words =
+            if words.is_empty() { format!("exit code {}, without a word", ended.code()) } else { words };
+        Self { refusal: classify(&code, &words), verb: verb.into(), words }
+    }
+
+    /// From a program that could not run to its end.
+    pub(crate) fn from_exec(verb: &str, error: &ExecError) -> Self {
+        let refusal = match error {
+            ExecError::Start { .. } => Refusal::NotStarted,
+            ExecError::TimedOut { .. } => Refusal::TimedOut,
+            ExecError::Pipe { .. } => Refusal::Other,
+        };
+        Self { refusal, verb: verb.into(), words: error.to_string() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed: {}", self.verb, self.words)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        let error = Self::failed(failure.to_string());
+        match failure.refusal {
+            Refusal::SignedOut => error.help("sign in with: createos login"),
+            Refusal::NotStarted => error.help("check the setup with: createos-sandbox setup herdr --doctor"),
+            Refusal::Credit => error.help("the account has no credit left: top it up, then try again"),
+            Refusal::Rate => error.help("wait a minute, then try again"),
+            Refusal::Cap => error.help(
+                "paused sandboxes count too, only deleting one makes room: createos-sandbox herdr boxes",
+            ),
+            Refusal::DailyCap => error.help("the account's daily number is used up: try again tomorrow"),
+            Refusal::Shape => error.help("pick a shape of your plan: createos sandbox shapes"),
+            Refusal::LifecycleBroken => error.help(
+                "createos 0.0.24 and older cannot pause or resume: run createos upgrade, or rely on autoPause",
+            ),
+            Refusal::NotFound | Refusal::NameTaken | Refusal::TimedOut | Refusal::Other => error,
+        }
+    }
+}
+
+/// Code and message of `{"error":{…}}`, the JSON mode's error document.
+fn envelope(stdout: &str) -> Option<(String, String)> {
+    let document = json::first_document(stdout)?;
+    let error = document.get("error")?;
+    let words = json::text(error, "message").or_else(|| error.as_str())?;
+    let hint = json::text(error, "hint").map(|hint| format!(" ({hint})")).unwrap_or_default();
+    Some((json::text(error, "code").unwrap_or_default().to_owned(), format!("{}{hint}", words.trim())))
+}
+
+/// The words without the badge that old and new builds put before them, blank lines dropped.
+fn plain(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let text = lines.collect::<Vec<_>>().join("; ");
+    let text = text.strip_prefix("ERROR").map_or(text.as_str(), |rest| rest.trim_start_matches([':', ' ']));
+    text.chars().take(2000).collect()
+}
+
+fn classify(code: &str, words: &str) -> Refusal {
+    let lower = words.to_lowercase();
+    let says = |text: &str| lower.contains(text);
+    match code {
+        "unauthorized" => return Refusal::SignedOut,
+        "not_found" => return Refusal::NotFound,
+        "rate_limited" => return Refusal::Rate,
+        _ => {}
+    }
+    if says("content-length is required") {
+        Refusal::LifecycleBroken
+    } else if says("not signed in") || says("session has expired") || says("session is not usable") {
+        Refusal::SignedOut
+    } else if says("not allowed") && says("choices:") {
+        Refusal::Shape
+    } else if says("no credit") || says("insufficient credit") || says("status 402") {
+        Refusal::Credit
+    } else if says("per day") || says("daily") {
+        Refusal::DailyCap
+    } else if says("rate limit") || says("too many requests") || says("status 429") {
+        Refusal::Rate
+    } else if says("name") && (code == "conflict" || says("taken") || says("already") || says("in use")) {
+        Refusal::NameTaken
+    } else if says("limit") || says("quota") || says("maximum") {
+        Refusal::Cap
+    } else if says("no sandbox named") || says("no sandbox matching") || says("not found") {
+        Refusal::NotFound
+    } else {
+        Refusal::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_every_generation_are_understood() {
+        for (code, words, refusal) in [
+            ("", "you're not signed in — run 'createos login' to get started", Refusal::SignedOut),
+            ("unauthorized", "bad key", Refusal::SignedOut),
+            ("not_found", "no sandbox matching \"x\"", Refusal::NotFound),
+            ("", "no sandbox named \"x\"", Refusal::NotFound),
+            ("conflict", "a sandbox with this name exists", Refusal::NameTaken),
+            ("bad_request", "shape is not allowed, choices: [s-1vcpu-1gb]", Refusal::Shape),
+            ("api_error", "request failed with status 402", Refusal::Credit),
+            ("rate_limited", "slow down", Refusal::Rate),
+            ("forbidden", "sandbox limit reached (2)", Refusal::Cap),
+            ("forbidden", "limit of 20 sandboxes per day reached", Refusal::DailyCap),
+            ("", "Content-Length is required", Refusal::LifecycleBroken),
+            ("error", "disk on fire", Refusal::Other),
+        ] {
+            assert_eq!(classify(code, words), refusal, "{words}");
+        }
+    }
+
+    #[test]
+    fn badges_and_blank_lines_are_not_words() {
+        assert_eq!(plain(" ERROR  it broke\n\n  example: x\n"), "it broke; example: x");
+        assert_eq!(plain("ERROR: it broke"), "it broke");
+        assert_eq!(
+            envelope("{\"error\":{\"code\":\"x\",\"message\":\"m\",\"hint\":\"h\"}}").unwrap().1,
+            "m (h)"
+        );
+    }
+}

@@ -1,0 +1,26 @@
+//! Client of the provider command line: typed calls, lenient JSON, version quirks.
+//!
+//! The provider is the official `createos` program or our own `createos-sandbox local`; both take
+//! the same argv (contract `createos-cli.md`). Everything that it or a box says is data.
+
+mod create;
+mod exec;
+mod failure;
+mod id;
+mod json;
+mod lifecycle;
+mod listing;
+mod process;
+mod provider;
+mod remote;
+mod transfer;
+mod view;
+
+pub(crate) use create::{CreateSpec, Created};
+pub(crate) use failure::{Failure, Refusal};
+pub(crate) use id::{BoxId, BoxName, ProcessId};
+pub(crate) use listing::{Listing, Scope};
+pub(crate) use process::{ProcessView, StartSpec};
+pub(crate) use provider::{Provider, ProviderKind};
+pub(crate) use remote::ProviderBox;
+pub(crate) use view::{BoxView, Status};

@@ -1,0 +1,106 @@
+//! `sandbox process …`: processes that outlive the call that started them.
+
+use super::json;
+use super::provider::ASK;
+use super::{BoxId, Failure, ProcessId, Provider};
+use serde_json::Value;
+use std::ffi::OsString;
+
+/// A process to start on a PTY.
+#[derive(Debug, Clone)]
+pub(crate) struct StartSpec {
+    /// Its folder in the box.
+    pub(crate) cwd: String,
+    /// Rows of its PTY.
+    pub(crate) rows: u16,
+    /// Columns of its PTY.
+    pub(crate) cols: u16,
+    /// The program in the box, resolved there to an absolute path.
+    pub(crate) program: String,
+    /// Its arguments.
+    pub(crate) args: Vec<String>,
+}
+
+/// A process as the provider shows it; only what we use.
+#[derive(Debug, Clone)]
+pub(crate) struct ProcessView {
+    /// Its id.
+    pub(crate) id: ProcessId,
+    /// It runs and can be attached to (contract 3).
+    pub(crate) running: bool,
+    /// Its exit code once it has ended, if the provider knows it.
+    pub(crate) exit_code: Option<i64>,
+    /// The signal that ended it, raw text.
+    pub(crate) signal: Option<String>,
+}
+
+impl ProcessView {
+    fn parse(verb: &str, value: &Value) -> Result<Self, Failure> {
+        let id = json::text(value, "process_id")
+            .ok_or_else(|| Failure::other(verb, "the answer has no process id"))?
+            .parse()
+            .map_err(|error| Failure::other(verb, format!("{error}")))?;
+        let flag = |key| value.get(key).and_then(Value::as_bool).unwrap_or(false);
+        Ok(Self {
+            id,
+            running: json::text(value, "state") == Some("running")
+                && !flag("leader_exited")
+                && !flag("tree_exited"),
+            exit_code: value.get("exit_code").and_then(Value::as_i64),
+            signal: json::text(value, "signal").map(str::to_owned),
+        })
+    }
+}
+
+impl Provider {
+    /// Starts a program on a PTY in the box, through a login shell that gives it the box's PATH.
+    ///
+    /// # Errors
+    /// The provider's refusal.
+    pub(crate) fn process_start(&self, id: &BoxId, spec: &StartSpec) -> Result<ProcessView, Failure> {
+        const VERB: &str = "sandbox process start";
+        let (rows, cols) = (spec.rows.to_string(), spec.cols.to_string());
+        let run = self
+            .json()
+            .args(["process", "start", "--pty", "--cwd", &spec.cwd, "--rows", &rows, "--cols", &cols])
+            .args([id.as_str(), "--", "bash", "-lc"])
+            // The program is an absolute path and the arguments are ours: no word of quirk Q1 among them.
+            .args(["cd -- \"$1\" && shift && exec \"$@\"", "createos-sandbox", &spec.cwd, &spec.program])
+            .args(&spec.args);
+        ProcessView::parse(VERB, &Self::document(VERB, run.limit(ASK))?)
+    }
+
+    /// The box's processes, ended ones among them if the provider keeps them.
+    ///
+    /// # Errors
+    /// The provider's refusal.
+    pub(crate) fn process_list(&self, id: &BoxId) -> Result<Vec<ProcessView>, Failure> {
+        const VERB: &str = "sandbox process list";
+        match Self::document(VERB, self.json().args(["process", "list", id.as_str()]).limit(ASK))? {
+            Value::Null => Ok(Vec::new()),
+            Value::Array(rows) => rows.iter().map(|row| ProcessView::parse(VERB, row)).collect(),
+            _ => Err(Failure::other(VERB, "the answer is not a list")),
+        }
+    }
+
+    /// One process.
+    ///
+    /// # Errors
+    /// The provider's refusal.
+    pub(crate) fn process_get(&self, id: &BoxId, process: &ProcessId) -> Result<ProcessView, Failure> {
+        const VERB: &str = "sandbox process get";
+        let run = self.json().args(["process", "get", id.as_str(), process.as_str()]).limit(ASK);
+        ProcessView::parse(VERB, &Self::document(VERB, run)?)
+    }
+
+    /// The argv that attaches a terminal to a process. With `replay` it shows the retained output
+    /// first; agents otherwise leave the pane blank until they repaint (quirk Q12).
+    pub(crate) fn attach_argv(&self, id: &BoxId, process: &ProcessId, replay: bool) -> Vec<OsString> {
+        let mut words = vec!["process", "attach"];
+        if replay {
+            words.extend(["--after", "0"]);
+        }
+        words.extend([id.as_str(), process.as_str()]);
+        self.argv(words)
+    }
+}

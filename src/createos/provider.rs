@@ -1,0 +1,152 @@
+//! The program that speaks the provider command line, and how it is called.
+
+use super::json;
+use super::{Failure, Refusal};
+use crate::exec::{Ended, Run};
+use serde_json::Value;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a call may take that only asks.
+pub(super) const ASK: Duration = Duration::from_secs(60);
+
+/// Which provider it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProviderKind {
+    /// The official `createos` program.
+    Createos,
+    /// Our own `createos-sandbox local`: boxes on this machine.
+    Local,
+}
+
+impl ProviderKind {
+    /// The word in settings and records.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Createos => "createos",
+            Self::Local => "local",
+        }
+    }
+
+    /// The kind for its word.
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        [Self::Createos, Self::Local].into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// A provider: a program and the words before `sandbox`.
+#[derive(Debug, Clone)]
+pub(crate) struct Provider {
+    kind: ProviderKind,
+    program: PathBuf,
+}
+
+impl Provider {
+    /// The official CLI at this path.
+    pub(crate) fn createos(program: impl Into<PathBuf>) -> Self {
+        Self { kind: ProviderKind::Createos, program: program.into() }
+    }
+
+    /// Our own provider in this binary.
+    pub(crate) fn local(own_binary: impl Into<PathBuf>) -> Self {
+        Self { kind: ProviderKind::Local, program: own_binary.into() }
+    }
+
+    /// Which one it is.
+    pub(crate) fn kind(&self) -> ProviderKind {
+        self.kind
+    }
+
+    /// The program's path.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// The version that it prints: the first `X.Y.Z…` of `--version`; no sign-in, no network.
+    ///
+    /// # Errors
+    /// It cannot be run, or prints no version.
+    pub(crate) fn version(&self) -> Result<String, Failure> {
+        let run = self.base().arg("--version").limit(Duration::from_secs(15));
+        let ended = run.run().map_err(|error| Failure::from_exec("--version", &error))?;
+        if !ended.success() {
+            return Err(Failure::from_ended("--version", &ended));
+        }
+        let text = ended.stdout_text();
+        let word = text
+            .split_whitespace()
+            .map(|word| word.strip_prefix('v').unwrap_or(word))
+            .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.matches('.').count() >= 2)
+            .or_else(|| text.split_whitespace().find(|word| matches!(*word, "dev" | "nightly")));
+        word.map(str::to_owned)
+            .ok_or_else(|| Failure::other("--version", format!("it printed no version: {}", text.trim())))
+    }
+
+    /// The argv of `sandbox …` for a call that a person sees, such as attach: program first.
+    pub(crate) fn argv<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, words: I) -> Vec<OsString> {
+        let mut argv = vec![self.program.clone().into_os_string()];
+        argv.extend(self.leading().map(OsString::from));
+        argv.push("sandbox".into());
+        argv.extend(words.into_iter().map(|word| word.as_ref().to_owned()));
+        argv
+    }
+
+    /// The command line that a person would type, for messages.
+    pub(crate) fn shown(&self, words: &[&str]) -> String {
+        let lead = match self.kind {
+            ProviderKind::Createos => "createos sandbox",
+            ProviderKind::Local => "createos-sandbox local sandbox",
+        };
+        format!("{lead} {}", words.join(" "))
+    }
+
+    fn leading(&self) -> impl Iterator<Item = &'static str> {
+        (self.kind == ProviderKind::Local).then_some("local").into_iter()
+    }
+
+    /// Neutral folder, since the CLI loads a `.env` from its own (quirk Q14), and a quiet environment.
+    fn base<'a>(&self) -> Run<'a> {
+        Run::new(&self.program)
+            .cwd("/")
+            .env("CREATEOS_DO_NOT_TRACK", "1")
+            .env("NO_COLOR", "1")
+            .env_remove("CREATEOS_OUTPUT")
+            .env_remove("CREATEOS_DEBUG")
+    }
+
+    /// `PROGRAM [local] sandbox`, to which flags and then positionals are added (quirk Q2).
+    pub(super) fn sandbox<'a>(&self) -> Run<'a> {
+        self.base().args(self.leading()).arg("sandbox")
+    }
+
+    /// The same with `-o json`, which stands right after the program: older builds want it there.
+    pub(super) fn json<'a>(&self) -> Run<'a> {
+        self.base().args(self.leading()).args(["-o", "json", "sandbox"])
+    }
+
+    /// Runs to the end; an exit code other than 0 is a failure with the provider's words.
+    pub(super) fn finish(verb: &str, run: Run<'_>) -> Result<Ended, Failure> {
+        let ended = run.run().map_err(|error| Failure::from_exec(verb, &error))?;
+        if ended.success() { Ok(ended) } else { Err(Failure::from_ended(verb, &ended)) }
+    }
+
+    /// Runs to the end and reads one document. Exit code 0 proves nothing (quirk Q15): the shape does.
+    pub(super) fn document(verb: &str, run: Run<'_>) -> Result<Value, Failure> {
+        let ended = Self::finish(verb, run)?;
+        match json::first_document(&ended.stdout_text()) {
+            Some(value) if value.get("error").is_some_and(Value::is_object) => {
+                Err(Failure::from_ended(verb, &ended))
+            }
+            Some(value) => Ok(value),
+            None => Err(Failure {
+                refusal: Refusal::Other,
+                verb: verb.into(),
+                words: format!(
+                    "the answer is not JSON: {}",
+                    ended.stdout_text().trim().chars().take(200).collect::<String>()
+                ),
+            }),
+        }
+    }
+}
