@@ -374,12 +374,7 @@ impl Bounds {
 
 /// Waits until both streams are at their end and the child is gone, or until the bounds say stop.
 fn wait(child: &mut Child, finished: &mpsc::Receiver<()>, bounds: &Bounds) -> Result<(), Cut> {
-    loop {
-        match finished.recv_timeout(bounds.left()?) {
-            Ok(()) | Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => break,
-        }
-    }
+    while let Ok(()) | Err(mpsc::RecvTimeoutError::Timeout) = finished.recv_timeout(bounds.left()?) {}
     if bounds.limit.is_none() && bounds.stop.is_none() {
         return Ok(());
     }

@@ -1,5 +1,5 @@
 //! `createos-sandbox`: picks the role, runs it, exits.
-#![allow(dead_code)] // INTEGRATION: removed when every room is in use
+#![allow(dead_code, unused_imports)] // INTEGRATION: removed when every room is in use
 
 mod cli;
 mod config;

@@ -28,6 +28,8 @@ pub(crate) enum Refusal {
     LifecycleBroken,
     /// The call took longer than its limit: what it asked for may have happened.
     TimedOut,
+    /// The caller raised its stop flag: what the call asked for may have happened.
+    Interrupted,
     /// The program could not be started.
     NotStarted,
     /// Anything else.
@@ -69,6 +71,7 @@ impl Failure {
         let refusal = match error {
             ExecError::Start { .. } => Refusal::NotStarted,
             ExecError::TimedOut { .. } => Refusal::TimedOut,
+            ExecError::Interrupted { .. } => Refusal::Interrupted,
             ExecError::Pipe { .. } => Refusal::Other,
         };
         Self { refusal, verb: verb.into(), words: error.to_string() }
@@ -99,7 +102,11 @@ impl From<Failure> for Error {
             Refusal::LifecycleBroken => error.help(
                 "createos 0.0.24 and older cannot pause or resume: run createos upgrade, or rely on autoPause",
             ),
-            Refusal::NotFound | Refusal::NameTaken | Refusal::TimedOut | Refusal::Other => error,
+            Refusal::NotFound
+            | Refusal::NameTaken
+            | Refusal::TimedOut
+            | Refusal::Interrupted
+            | Refusal::Other => error,
         }
     }
 }

@@ -6,6 +6,8 @@ use crate::exec::{Ended, Run};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// How long a call may take that only asks.
@@ -40,17 +42,25 @@ impl ProviderKind {
 pub(crate) struct Provider {
     kind: ProviderKind,
     program: PathBuf,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Provider {
     /// The official CLI at this path.
     pub(crate) fn createos(program: impl Into<PathBuf>) -> Self {
-        Self { kind: ProviderKind::Createos, program: program.into() }
+        Self { kind: ProviderKind::Createos, program: program.into(), stop: None }
     }
 
     /// Our own provider in this binary.
     pub(crate) fn local(own_binary: impl Into<PathBuf>) -> Self {
-        Self { kind: ProviderKind::Local, program: own_binary.into() }
+        Self { kind: ProviderKind::Local, program: own_binary.into(), stop: None }
+    }
+
+    /// The same provider whose calls end early, as [`Refusal::Interrupted`], once the flag is raised.
+    #[must_use]
+    pub(crate) fn stop_when(mut self, raised: Arc<AtomicBool>) -> Self {
+        self.stop = Some(raised);
+        self
     }
 
     /// Which one it is.
@@ -107,8 +117,11 @@ impl Provider {
 
     /// Neutral folder, since the CLI loads a `.env` from its own (quirk Q14), and a quiet environment.
     fn base<'a>(&self) -> Run<'a> {
-        Run::new(&self.program)
-            .cwd("/")
+        let run = match &self.stop {
+            Some(raised) => Run::new(&self.program).stop_when(Arc::clone(raised)),
+            None => Run::new(&self.program),
+        };
+        run.cwd("/")
             .env("CREATEOS_DO_NOT_TRACK", "1")
             .env("NO_COLOR", "1")
             .env_remove("CREATEOS_OUTPUT")

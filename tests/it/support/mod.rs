@@ -1,5 +1,5 @@
 //! A hermetic home: empty environment, own folders, no network, the real binary.
-#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 
 mod git;
 mod pty;
