@@ -1,0 +1,139 @@
+//! The agents that a box can run; what each needs is data in `templates/agents.toml`.
+
+use crate::error::Error;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+/// An agent by the name that `config.json` and `--agent` use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Agent {
+    /// `claude-code`
+    ClaudeCode,
+    /// `codex`
+    Codex,
+    /// `opencode`
+    Opencode,
+    /// `pi`
+    Pi,
+    /// `cursor`
+    Cursor,
+    /// `shell`: a plain login shell, nothing to install
+    Shell,
+}
+
+/// What is known about an agent inside a box (contract `createos-cli.md` 9).
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AgentSpec {
+    /// Its name for people.
+    pub(crate) title: String,
+    /// The `HERDR_AGENT` value by which Herdr classifies the pane; none for a shell.
+    #[serde(default)]
+    pub(crate) label: Option<String>,
+    /// Its program.
+    pub(crate) program: String,
+    /// The official installer, as text for a shell in the box; none when nothing is installed.
+    #[serde(default)]
+    pub(crate) install: Option<String>,
+    /// Variables that the installer needs to ask nothing.
+    #[serde(default)]
+    pub(crate) environment: BTreeMap<String, String>,
+    /// Hosts that the installer is downloaded from.
+    #[serde(default)]
+    pub(crate) hosts: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Registry {
+    search: Vec<String>,
+    agents: BTreeMap<String, AgentSpec>,
+}
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
+    toml_edit::de::from_str(include_str!("../../templates/agents.toml"))
+        .expect("the built-in registry is tested")
+});
+
+impl Agent {
+    /// Every agent, in the order of the documentation.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::ClaudeCode, Self::Codex, Self::Opencode, Self::Pi, Self::Cursor, Self::Shell];
+
+    /// The name in `config.json`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Opencode => "opencode",
+            Self::Pi => "pi",
+            Self::Cursor => "cursor",
+            Self::Shell => "shell",
+        }
+    }
+
+    /// What is known about it.
+    pub(crate) fn spec(self) -> &'static AgentSpec {
+        REGISTRY.agents.get(self.name()).expect("every agent is in the built-in registry, which is tested")
+    }
+
+    /// Folders of a box in which installers put programs, `~` for the box's home.
+    pub(crate) fn search_folders() -> &'static [String] {
+        &REGISTRY.search
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Agent {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|agent| agent.name() == text).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name);
+            let error = Error::usage(format!("unknown agent \"{text}\"; pick one of: {}", names.join(", ")));
+            match super::nearest(text, &names) {
+                Some(near) => error.help(format!("did you mean {near}?")),
+                None => error,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_has_its_entry_and_there_is_no_other() {
+        assert_eq!(REGISTRY.agents.len(), Agent::ALL.len());
+        for agent in Agent::ALL {
+            assert_eq!(agent.name().parse::<Agent>().unwrap(), agent);
+            assert_eq!(agent.spec().install.is_none(), agent == Agent::Shell);
+            assert_eq!(agent.spec().label.is_none(), agent == Agent::Shell);
+        }
+    }
+
+    #[test]
+    fn the_installers_host_is_among_the_hosts() {
+        for spec in Agent::ALL.map(Agent::spec) {
+            let Some(install) = &spec.install else { continue };
+            let host = install.split("https://").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
+            assert!(spec.hosts.iter().any(|known| known == host), "{}", spec.title);
+        }
+    }
+
+    #[test]
+    fn an_unknown_agent_is_told_the_six_and_the_nearest() {
+        let error = "claude".parse::<Agent>().unwrap_err();
+        assert!(error.message().contains("claude-code, codex, opencode, pi, cursor, shell"), "{error}");
+        assert_eq!("codx".parse::<Agent>().unwrap_err().hints(), ["did you mean codex?"]);
+    }
+}

@@ -1,0 +1,58 @@
+//! What file sync leaves alone.
+
+use crate::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+/// A pattern that is handed to the provider's `sync --exclude` as one argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SyncExclude(String);
+
+impl SyncExclude {
+    /// The pattern.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SyncExclude {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for SyncExclude {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let reason = if text.trim().is_empty() {
+            "is empty"
+        } else if text.starts_with('-') {
+            "would be taken for a flag"
+        } else if text.starts_with('!') {
+            "would take other excludes back"
+        } else if text.contains(',') || text.chars().any(char::is_control) {
+            // The provider's flag parser splits a value at commas.
+            "has a character that is not accepted"
+        } else {
+            return Ok(Self(text.into()));
+        };
+        Err(Error::usage(format!("sync exclude \"{text}\" {reason}"))
+            .help("use a name or a pattern, such as node_modules or *.log"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_pass_and_what_the_command_line_would_misread_does_not() {
+        for good in [".git", "node_modules", "target/", "*.log", "a b"] {
+            assert_eq!(good.parse::<SyncExclude>().unwrap().as_str(), good);
+        }
+        for bad in ["", " ", "-x", "--mode", "!keep", "a,b", "a\nb"] {
+            assert!(bad.parse::<SyncExclude>().is_err(), "{bad}");
+        }
+    }
+}
