@@ -2,16 +2,18 @@
 #![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 
 mod git;
+mod herdr;
 mod pty;
 
 pub use git::Repo;
+pub use herdr::{Herdr, on_github, program, real_herdr};
 pub use pty::Pty;
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// PATH of every process that a test starts.
@@ -88,6 +90,15 @@ impl Home {
         }
         home.own(home.path());
         home
+    }
+
+    /// Puts the home's own `bin` first on the PATH of everything that runs in it.
+    #[must_use]
+    pub fn with_bin(self) -> Self {
+        std::fs::create_dir_all(self.path().join("bin")).expect("a folder");
+        self.own(self.path());
+        let path = format!("{}/bin:{PATH}", self.path().display());
+        self.var("PATH", path)
     }
 
     /// The home folder.
@@ -183,30 +194,34 @@ pub fn outcome(mut command: Command) -> Outcome {
 
 /// The binary under test, where every user can run it: the build folder may be closed to nobody.
 pub fn binary() -> PathBuf {
-    static COPY: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
-    open_copy(&COPY, Path::new(env!("CARGO_BIN_EXE_createos-sandbox")))
+    runnable(Path::new(env!("CARGO_BIN_EXE_createos-sandbox")))
 }
 
-/// A stand-in built as an example beside the binary, such as `herdr-stand-in`.
+/// A stand-in built as an example beside the binary, such as `herdr-stand-in`, where every user can run it.
 pub fn stand_in(name: &str) -> PathBuf {
     let beside = Path::new(env!("CARGO_BIN_EXE_createos-sandbox")).parent().expect("the build folder");
     let path = beside.join("examples").join(name);
-    assert!(path.exists(), "{} is not built; run the whole `cargo test`", path.display());
-    path
+    assert!(path.exists(), "{} is not built: with a filter, type `cargo test -- FILTER`", path.display());
+    runnable(&path)
 }
 
-fn open_copy(copy: &OnceLock<(tempfile::TempDir, PathBuf)>, built: &Path) -> PathBuf {
+/// The program itself, or for root a copy that lives as long as the test process.
+fn runnable(built: &Path) -> PathBuf {
+    static COPIES: Mutex<Option<tempfile::TempDir>> = Mutex::new(None);
     if !rustix::process::geteuid().is_root() {
         return built.to_path_buf();
     }
-    let (_, path) = copy.get_or_init(|| {
+    let mut copies = COPIES.lock().expect("the copies");
+    let folder = copies.get_or_insert_with(|| {
         let dir = tempfile::Builder::new().prefix("cs-bin-").tempdir_in("/tmp").expect("a folder");
         std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).expect("a mode");
-        let path = dir.path().join("createos-sandbox");
-        std::fs::copy(built, &path).expect("a copy of the binary");
-        (dir, path)
+        dir
     });
-    path.clone()
+    let path = folder.path().join(built.file_name().expect("a program"));
+    if !path.exists() {
+        std::fs::copy(built, &path).expect("a copy of the program");
+    }
+    path
 }
 
 /// Waits until `check` holds, at most `limit`; says what was waited for when it does not.
