@@ -4,6 +4,7 @@ use super::{Home, Outcome, outcome, stand_in};
 use serde_json::{Map, Value, json};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A Herdr that a home's programs find first on their PATH.
 pub struct Herdr<'a> {
@@ -73,10 +74,14 @@ impl Drop for Herdr<'_> {
     }
 }
 
-/// Writes an executable script of the home's user.
+/// Writes an executable script of the home's user. A program of its own copies it into place: see [`stand_in`].
 pub fn program(home: &Home, relative: &str, text: &str) -> PathBuf {
-    let path = home.write(relative, text);
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    let draft = home.write(&format!("{relative}.draft"), text);
+    std::fs::set_permissions(&draft, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    let path = home.path().join(relative);
+    let status = Command::new("cp").arg("-p").arg(&draft).arg(&path).status().expect("cp starts");
+    assert!(status.success(), "a copy of {}", draft.display());
+    std::fs::remove_file(draft).expect("the draft goes");
     path
 }
 
