@@ -8,8 +8,10 @@ mod error;
 mod exec;
 
 mod fs;
+mod herdr;
 mod merge;
 mod paths;
+mod state;
 mod ui;
 mod worktree;
 

@@ -1,0 +1,107 @@
+//! One call of the Herdr command line: JSON in, a typed refusal out (contract `herdr.md` 0).
+
+use crate::error::Error;
+use crate::exec::Run;
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Herdr answers in milliseconds; a server that hangs must not hang an action.
+const LIMIT: Duration = Duration::from_secs(15);
+
+/// Herdr's command line; the server is the one that the environment names.
+#[derive(Debug, Clone)]
+pub(crate) struct Herdr {
+    program: PathBuf,
+}
+
+/// Why a call gave no result.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum HerdrError {
+    /// The server refused, with its code as in `pane_not_found`.
+    #[error("herdr refused: {message}")]
+    Refused {
+        /// Herdr's code.
+        code: String,
+        /// Herdr's words.
+        message: String,
+    },
+    /// No server on the socket.
+    #[error("no Herdr server is running on this socket")]
+    NoServer,
+    /// It could not be run, or answered something else.
+    #[error("herdr failed: {0}")]
+    Failed(String),
+}
+
+impl HerdrError {
+    /// Herdr refused with this code.
+    pub(crate) fn is(&self, wanted: &str) -> bool {
+        matches!(self, Self::Refused { code, .. } if code == wanted)
+    }
+}
+
+impl From<HerdrError> for Error {
+    fn from(error: HerdrError) -> Self {
+        let text = error.to_string();
+        match error {
+            HerdrError::NoServer => Self::failed(text).help("start Herdr with: herdr"),
+            HerdrError::Refused { code, .. } if matches!(code.as_str(), "plugin_not_found") => {
+                Self::failed(text).help("set the plugin up with: createos-sandbox setup herdr")
+            }
+            HerdrError::Refused { code, .. } if code == "plugin_disabled" => {
+                Self::failed(text).help("enable it with: herdr plugin enable createos.sandbox")
+            }
+            HerdrError::Refused { code, .. } if code == "protocol_mismatch" => {
+                Self::failed(text).help("restart the Herdr server: herdr server stop, then herdr")
+            }
+            _ => Self::failed(text),
+        }
+    }
+}
+
+impl Herdr {
+    /// The command line at this path.
+    pub(crate) fn new(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into() }
+    }
+
+    /// The program's path.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Calls and gives `.result`. Calls that answer nothing on success give `null`.
+    pub(super) fn call<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
+        &self,
+        args: I,
+    ) -> Result<Value, HerdrError> {
+        let run = Run::new(&self.program).args(args).cwd("/").limit(LIMIT);
+        let ended = run.run().map_err(|error| HerdrError::Failed(error.to_string()))?;
+        if ended.success() {
+            let text = ended.stdout_text();
+            if text.trim().is_empty() {
+                return Ok(Value::Null);
+            }
+            let mut answer: Value = serde_json::from_str(text.trim())
+                .map_err(|_| HerdrError::Failed(format!("not JSON: {}", short(&text))))?;
+            return Ok(answer.get_mut("result").map(Value::take).unwrap_or(Value::Null));
+        }
+        // Offline errors are debug text, the others JSON.
+        let stderr = ended.stderr_text();
+        let error = serde_json::from_str::<Value>(&stderr).ok().and_then(|mut value| {
+            let error = value.get_mut("error")?.take();
+            Some((error.get("code")?.as_str()?.to_owned(), error.get("message")?.as_str()?.to_owned()))
+        });
+        Err(match error {
+            Some((code, _)) if code == "server_not_running" => HerdrError::NoServer,
+            Some((code, message)) => HerdrError::Refused { code, message },
+            None => HerdrError::Failed(short(&stderr)),
+        })
+    }
+}
+
+fn short(text: &str) -> String {
+    text.trim().chars().take(300).collect()
+}

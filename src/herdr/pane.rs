@@ -1,0 +1,227 @@
+//! Panes: their ids, what Herdr says about them, and what may be done to them.
+
+use super::client::{Herdr, HerdrError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A pane's id. Opaque; comes back to other owners after a restart (contract 9).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct PaneId(String);
+
+/// A terminal's id: stays over moves, is new after a restart (contract 9, 13).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct TerminalId(String);
+
+/// The text is not an id of Herdr's.
+#[derive(Debug, thiserror::Error)]
+#[error("\"{0}\" is not an id of Herdr's")]
+pub(crate) struct NotAHerdrId(String);
+
+macro_rules! opaque {
+    ($name:ident) => {
+        impl $name {
+            /// The text.
+            pub(crate) fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = NotAHerdrId;
+
+            /// One argv word that is never taken for an option; everything else is Herdr's affair.
+            fn try_from(text: String) -> Result<Self, NotAHerdrId> {
+                let good = (1..=80).contains(&text.len())
+                    && !text.starts_with('-')
+                    && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":_-.".contains(&byte));
+                if good { Ok(Self(text)) } else { Err(NotAHerdrId(text.chars().take(80).collect())) }
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+opaque!(PaneId);
+opaque!(TerminalId);
+
+/// A pane as Herdr shows it; only what we use.
+#[derive(Debug, Clone)]
+pub(crate) struct Pane {
+    /// Its id now.
+    pub(crate) id: PaneId,
+    /// Its terminal.
+    pub(crate) terminal: TerminalId,
+    /// Its workspace's id.
+    pub(crate) workspace: String,
+    /// Its folder.
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+impl Pane {
+    pub(super) fn parse(value: &Value) -> Option<Self> {
+        let text = |key| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        Some(Self {
+            id: text("pane_id")?.try_into().ok()?,
+            terminal: text("terminal_id")?.try_into().ok()?,
+            workspace: text("workspace_id").unwrap_or_default(),
+            cwd: text("cwd").map(PathBuf::from),
+        })
+    }
+}
+
+/// What runs in the foreground of a pane.
+#[derive(Debug, Clone)]
+pub(crate) struct Foreground {
+    /// The pane's own process.
+    pub(crate) shell_pid: i64,
+    /// The foreground processes: id and the kernel's name.
+    pub(crate) processes: Vec<(i64, String)>,
+}
+
+impl Foreground {
+    /// Only the pane's own shell is there. What is half typed in it cannot be seen (contract 13).
+    pub(crate) fn is_idle_shell(&self) -> bool {
+        const SHELLS: [&str; 10] =
+            ["sh", "bash", "zsh", "fish", "dash", "ash", "ksh", "nu", "tcsh", "elvish"];
+        match self.processes.as_slice() {
+            [(pid, name)] => *pid == self.shell_pid && SHELLS.contains(&name.trim_start_matches('-')),
+            _ => false,
+        }
+    }
+}
+
+impl Herdr {
+    /// Every pane of the session.
+    ///
+    /// # Errors
+    /// See [`HerdrError`].
+    pub(crate) fn panes(&self) -> Result<Vec<Pane>, HerdrError> {
+        let result = self.call(["pane", "list"])?;
+        let rows = result.get("panes").and_then(Value::as_array).cloned().unwrap_or_default();
+        rows.iter()
+            .map(|row| Pane::parse(row).ok_or_else(|| HerdrError::Failed("a pane without ids".into())))
+            .collect()
+    }
+
+    /// One pane; an id from before a move still finds it while the server lives.
+    ///
+    /// # Errors
+    /// `pane_not_found`, and see [`HerdrError`].
+    pub(crate) fn pane(&self, id: &PaneId) -> Result<Pane, HerdrError> {
+        Self::one(&self.call(["pane", "get", id.as_str()])?)
+    }
+
+    /// The pane in which we are called, else the one that has the focus.
+    ///
+    /// # Errors
+    /// See [`HerdrError`].
+    pub(crate) fn current_pane(&self) -> Result<Pane, HerdrError> {
+        Self::one(&self.call(["pane", "current"])?)
+    }
+
+    pub(super) fn one(result: &Value) -> Result<Pane, HerdrError> {
+        result
+            .get("pane")
+            .and_then(Pane::parse)
+            .ok_or_else(|| HerdrError::Failed("the answer has no pane".into()))
+    }
+
+    /// Closes a pane. The caller has proven whose it is.
+    ///
+    /// # Errors
+    /// See [`HerdrError`].
+    pub(crate) fn close_pane(&self, id: &PaneId) -> Result<(), HerdrError> {
+        self.call(["pane", "close", id.as_str()]).map(|_| ())
+    }
+
+    /// What runs in a pane's foreground.
+    ///
+    /// # Errors
+    /// See [`HerdrError`].
+    pub(crate) fn foreground(&self, id: &PaneId) -> Result<Foreground, HerdrError> {
+        let result = self.call(["pane", "process-info", "--pane", id.as_str()])?;
+        let info = result.get("process_info").unwrap_or(&Value::Null);
+        let rows = info.get("foreground_processes").and_then(Value::as_array).cloned().unwrap_or_default();
+        Ok(Foreground {
+            shell_pid: info.get("shell_pid").and_then(Value::as_i64).unwrap_or(-1),
+            processes: rows
+                .iter()
+                .map(|row| {
+                    let name = row.get("name").and_then(Value::as_str).unwrap_or_default();
+                    (row.get("pid").and_then(Value::as_i64).unwrap_or(-1), name.to_owned())
+                })
+                .collect(),
+        })
+    }
+
+    /// Shows a title on the pane's border that goes away by itself; the user's own label stays.
+    ///
+    /// # Errors
+    /// See [`HerdrError`].
+    pub(crate) fn show_title(&self, id: &PaneId, title: &str, time: Duration) -> Result<(), HerdrError> {
+        let title = short(title, 80);
+        let ttl = time.as_millis().to_string();
+        let source = crate::paths::PLUGIN_ID;
+        self.call([
+            "pane",
+            "report-metadata",
+            id.as_str(),
+            "--source",
+            source,
+            "--title",
+            &title,
+            "--ttl-ms",
+            &ttl,
+        ])
+        .map(|_| ())
+    }
+}
+
+/// Herdr cuts long values; we cut at a character, visibly.
+pub(super) fn short(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn foreground(shell_pid: i64, processes: &[(i64, &str)]) -> Foreground {
+        let processes = processes.iter().map(|(pid, name)| (*pid, (*name).to_owned())).collect();
+        Foreground { shell_pid, processes }
+    }
+
+    #[test]
+    fn only_the_panes_own_shell_alone_is_idle() {
+        assert!(foreground(7, &[(7, "bash")]).is_idle_shell());
+        assert!(!foreground(7, &[(7, "vi")]).is_idle_shell(), "after exec vi the pid is still the shell's");
+        assert!(!foreground(7, &[(8, "bash")]).is_idle_shell());
+        assert!(!foreground(7, &[(7, "bash"), (8, "cat")]).is_idle_shell());
+    }
+
+    #[test]
+    fn an_id_is_never_an_option() {
+        assert!(PaneId::try_from("w1:pA".to_owned()).is_ok());
+        assert!(PaneId::try_from("--current".to_owned()).is_err());
+        assert!(PaneId::try_from("w1 p1".to_owned()).is_err());
+    }
+}

@@ -1,0 +1,65 @@
+//! Panes of this plugin: they run our own binary, nothing is typed into a shell (contract 4.7, 13).
+
+use super::client::{Herdr, HerdrError};
+use super::pane::{Pane, PaneId};
+use crate::paths::PLUGIN_ID;
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Where a plugin pane opens.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place<'a> {
+    /// Right of this pane, with the focus.
+    RightOf(&'a PaneId),
+    /// Below this pane, without the focus.
+    Below(&'a PaneId),
+    /// A modal window over the session, one at a time.
+    Popup,
+    /// Over the whole tab.
+    Overlay,
+}
+
+impl Herdr {
+    /// Opens a pane that runs the manifest's entry `entrypoint` in `cwd`. A popup has no pane id.
+    ///
+    /// # Errors
+    /// `ui_busy` and `plugin_pane_open_failed` are ordinary for popups; see [`HerdrError`].
+    pub(crate) fn open_plugin_pane(
+        &self,
+        entrypoint: &str,
+        place: Place<'_>,
+        cwd: Option<&Path>,
+        env: &[(&str, &str)],
+    ) -> Result<Option<Pane>, HerdrError> {
+        let mut args: Vec<OsString> =
+            ["plugin", "pane", "open", "--plugin", PLUGIN_ID, "--entrypoint", entrypoint]
+                .map(OsString::from)
+                .into();
+        let words: &[&str] = match place {
+            Place::RightOf(pane) => {
+                &["--placement", "split", "--direction", "right", "--target-pane", pane.as_str(), "--focus"]
+            }
+            Place::Below(pane) => {
+                &["--placement", "split", "--direction", "down", "--target-pane", pane.as_str(), "--no-focus"]
+            }
+            Place::Popup => &["--placement", "popup"],
+            Place::Overlay => &["--placement", "overlay"],
+        };
+        args.extend(words.iter().map(OsString::from));
+        if let Some(cwd) = cwd {
+            args.extend(["--cwd".into(), cwd.into()]);
+        }
+        for (name, value) in env {
+            args.extend(["--env".into(), format!("{name}={value}").into()]);
+        }
+        let result = self.call(args)?;
+        match result.get("plugin_pane").and_then(|opened| opened.get("pane")) {
+            Some(pane) => Pane::parse(pane)
+                .map(Some)
+                .ok_or_else(|| HerdrError::Failed("the new pane has no ids".into())),
+            None if result.get("type").and_then(Value::as_str) == Some("ok") => Ok(None),
+            None => Err(HerdrError::Failed("the answer names no pane".into())),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the actions remember: reservations, mappings, base lists; files under a lock, versioned.
+
+pub(crate) mod random;
+mod record;
+#[expect(clippy::module_inception, reason = "the type State has a file of its own")]
+mod state;
+mod store;
+mod take_over;
+
+pub(crate) use record::{Outcome, Phase, Record, RecordId};
+pub(crate) use state::{Made, State};
+pub(crate) use store::Store;
+pub(crate) use take_over::take_over;

@@ -1,0 +1,140 @@
+//! The record that ties a pane, a worktree and a box together: reservation first, mapping later.
+
+use crate::createos::{BoxId, BoxName, ProcessId, ProviderKind};
+use crate::herdr::{PaneId, TerminalId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+
+/// A record's id: 8 lower-case hex digits, also the name of its lock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct RecordId(String);
+
+impl RecordId {
+    /// A new one.
+    pub(crate) fn random() -> Self {
+        Self(super::random::hex(8))
+    }
+
+    /// The text.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for RecordId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let good = text.len() == 8 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if good { Ok(Self(text)) } else { Err(format!("\"{text}\" is not a record's id")) }
+    }
+}
+
+impl From<RecordId> for String {
+    fn from(id: RecordId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for RecordId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How far a record has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Phase {
+    /// A reservation: its box is being made, or will be. Whoever finds it without an owner finishes it.
+    Starting,
+    /// A mapping: the box is up or was.
+    Ready,
+    /// The start failed and its box could not be deleted.
+    Leftover,
+}
+
+/// What provision tells the waiting start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    /// The agent runs.
+    pub(crate) ok: bool,
+    /// What went wrong.
+    #[serde(default)]
+    pub(crate) error: String,
+    /// What to do about it.
+    #[serde(default)]
+    pub(crate) fix: String,
+}
+
+/// One pane, one worktree, one box.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// Its id.
+    pub(crate) id: RecordId,
+    /// How far it has come.
+    pub(crate) phase: Phase,
+    /// The Herdr server's socket: the same ids exist in every session.
+    pub(crate) socket: String,
+    /// The terminal in which start was pressed.
+    #[serde(default)]
+    pub(crate) source: Option<TerminalId>,
+    /// The terminal that shows the box; none while nothing shows it.
+    #[serde(default)]
+    pub(crate) terminal: Option<TerminalId>,
+    /// That pane's last known id: for the reconcile after a restart, and for people.
+    #[serde(default)]
+    pub(crate) pane: Option<PaneId>,
+    /// Who made the box.
+    #[serde(with = "provider_word")]
+    pub(crate) provider: ProviderKind,
+    /// The box's name; known before the box exists.
+    #[serde(rename = "box")]
+    pub(crate) name: BoxName,
+    /// The box's id, once it exists.
+    #[serde(default, rename = "boxId")]
+    pub(crate) box_id: Option<BoxId>,
+    /// The agent's name in the settings.
+    pub(crate) agent: String,
+    /// Its program in the box.
+    #[serde(default, rename = "bin")]
+    pub(crate) program: Option<String>,
+    /// Its process in the box.
+    #[serde(default, rename = "processId")]
+    pub(crate) process: Option<ProcessId>,
+    /// The worktree's top folder.
+    #[serde(rename = "local")]
+    pub(crate) worktree: PathBuf,
+    /// The workspace's folder in the box.
+    #[serde(rename = "remote")]
+    pub(crate) remote_root: String,
+    /// Idle time until the box pauses, as the settings had it.
+    #[serde(default, rename = "autoPause")]
+    pub(crate) auto_pause: String,
+    /// What provision told.
+    #[serde(default)]
+    pub(crate) outcome: Option<Outcome>,
+    /// When delete was asked for once from the command line, in Unix seconds.
+    #[serde(default, rename = "deleteArmedAt")]
+    pub(crate) delete_armed_at: Option<u64>,
+    /// When it was made, in Unix seconds.
+    #[serde(default, rename = "createdAt")]
+    pub(crate) created_at: u64,
+}
+
+mod provider_word {
+    use crate::createos::ProviderKind;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(kind: &ProviderKind, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(kind.word())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProviderKind, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        ProviderKind::from_word(&word)
+            .ok_or_else(|| serde::de::Error::custom(format!("unknown provider {word}")))
+    }
+}
