@@ -9,6 +9,7 @@ mod exec;
 
 mod fs;
 mod herdr;
+mod keys;
 mod merge;
 mod paths;
 mod state;

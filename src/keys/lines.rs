@@ -1,0 +1,102 @@
+//! Lines of a text by byte offset.
+
+/// Where each line of a text starts.
+#[derive(Debug)]
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of `text`, ended by LF or CRLF.
+    pub(super) fn new(text: &'a str) -> Self {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { text, starts }
+    }
+
+    /// The text itself.
+    pub(super) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The line of an offset, from 1.
+    pub(super) fn number(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset)
+    }
+
+    /// Line and column of an offset, both from 1, the column in characters.
+    pub(super) fn position(&self, offset: usize) -> (usize, usize) {
+        let before = &self.text[self.start(offset)..offset];
+        (self.number(offset), before.trim_start_matches('\u{feff}').chars().count() + 1)
+    }
+
+    /// The start of the line that holds `offset`.
+    pub(super) fn start(&self, offset: usize) -> usize {
+        self.starts[self.number(offset) - 1]
+    }
+
+    /// The end of the line that holds `offset`, its line end included.
+    pub(super) fn end(&self, offset: usize) -> usize {
+        self.starts.get(self.number(offset)).copied().unwrap_or(self.text.len())
+    }
+
+    /// The line that starts at `start`, its line end included; empty at the end of the text.
+    pub(super) fn at(&self, start: usize) -> &'a str {
+        &self.text[start..self.end(start)]
+    }
+
+    /// The blanks before `offset` when nothing else stands before it on its line.
+    pub(super) fn indent(&self, offset: usize) -> Option<&'a str> {
+        let before = self.text[self.start(offset)..offset].trim_start_matches('\u{feff}');
+        before.chars().all(|c| matches!(c, ' ' | '\t')).then_some(before)
+    }
+
+    /// The line end in use around `offset`: of the line before it, else of the first line, else LF.
+    pub(super) fn newline_near(&self, offset: usize) -> &'static str {
+        let of = |line: &str| match line {
+            line if line.ends_with("\r\n") => Some("\r\n"),
+            line if line.ends_with('\n') => Some("\n"),
+            _ => None,
+        };
+        let before = match self.text[..offset].strip_suffix('\n') {
+            Some(_) => of(&self.text[..offset]),
+            None => of(self.at(self.start(offset))),
+        };
+        before.or_else(|| of(self.at(0))).unwrap_or("\n")
+    }
+}
+
+/// Whether a line holds nothing.
+pub(super) fn is_blank(line: &str) -> bool {
+    line.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n']).is_empty()
+}
+
+/// Whether a line holds a comment and nothing else; only meaningful outside of a string.
+pub(super) fn is_comment(line: &str) -> bool {
+    line.trim_start_matches(['\u{feff}', ' ', '\t']).starts_with('#')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_have_lines_and_columns() {
+        let lines = Lines::new("a\r\n\u{feff}äb\nc");
+        assert_eq!(lines.position(0), (1, 1));
+        let b = lines.text().find('b').unwrap();
+        assert_eq!((lines.position(b), lines.at(lines.start(b))), ((2, 2), "\u{feff}äb\n"));
+        assert_eq!(lines.position(lines.text().len()), (3, 2));
+        assert_eq!(lines.end(lines.text().len()), lines.text().len());
+    }
+
+    #[test]
+    fn the_line_end_is_that_of_the_neighbourhood() {
+        let lines = Lines::new("a\nb\r\nc");
+        assert_eq!(
+            (lines.newline_near(2), lines.newline_near(5), lines.newline_near(6)),
+            ("\n", "\r\n", "\n")
+        );
+        assert_eq!(Lines::new("").newline_near(0), "\n");
+    }
+}

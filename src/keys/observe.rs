@@ -1,0 +1,90 @@
+//! What is bound: each wanted action with its chords, or who has the chord that it wants.
+
+use super::chord::Chord;
+use super::document::Document;
+use super::owners::{Holder, Lost, Owners};
+use super::{KeysError, Wanted};
+
+/// The wanted actions in their order, as the file has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Observed {
+    /// One for each wanted binding.
+    pub(crate) actions: Vec<Action>,
+}
+
+/// One wanted action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Action {
+    /// Our name of it.
+    pub(crate) action: String,
+    /// Whether the file has it.
+    pub(crate) state: State,
+}
+
+/// Whether an action is bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum State {
+    /// The file has an entry of type `plugin_action` with its command.
+    Bound {
+        /// The chords that start it; none when all of them are lost, or none was given.
+        live: Vec<Live>,
+        /// Chords of the entry that Herdr does not bind.
+        lost: Vec<Lost>,
+        /// The line of the first such entry, from 1.
+        line: usize,
+    },
+    /// It has none.
+    Missing {
+        /// The first choice.
+        chord: Chord,
+        /// Who has the first choice now. A [`Holder::Default`] would give way.
+        taken: Option<Holder>,
+    },
+}
+
+/// A chord that starts the action.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct Live {
+    /// The chord.
+    pub(crate) chord: Chord,
+    /// The field of `[keys]` whose default it displaces without a word from Herdr.
+    pub(crate) displaces: Option<String>,
+}
+
+/// Looks for the wanted actions in the bytes of a `config.toml`; a missing file is empty.
+///
+/// # Errors
+/// The file is not UTF-8, is no TOML 1.0, or has a `keys` that Herdr cannot read.
+pub(crate) fn observe(text: &[u8], wanted: &[Wanted]) -> Result<Observed, KeysError> {
+    let document = Document::parse(text)?;
+    let entries = document.entries()?;
+    let owners = Owners::of(&document, &entries)?;
+    let actions = wanted.iter().map(|wanted| {
+        let ours: Vec<usize> = (0..entries.len()).filter(|i| entries[*i].is(&wanted.command)).collect();
+        let state = match ours.first() {
+            None => State::Missing { chord: wanted.chord, taken: owners.holder(wanted.chord).cloned() },
+            Some(first) => State::Bound {
+                live: ours
+                    .iter()
+                    .flat_map(|i| owners.bound(*i).live.iter())
+                    .map(|c| live(&owners, *c))
+                    .collect(),
+                lost: ours.iter().flat_map(|i| owners.bound(*i).lost.iter().cloned()).collect(),
+                line: entries[*first].line,
+            },
+        };
+        Action { action: wanted.action.clone(), state }
+    });
+    Ok(Observed { actions: actions.collect() })
+}
+
+fn live(owners: &Owners, chord: Chord) -> Live {
+    Live { chord, displaces: owners.default_of(chord).map(Into::into) }
+}
+
+impl super::document::Entry {
+    /// Whether it binds this action of a plugin. Herdr takes the id as it stands, blanks included.
+    pub(super) fn is(&self, command: &str) -> bool {
+        self.is_plugin_action && self.command == command
+    }
+}

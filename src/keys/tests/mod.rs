@@ -1,0 +1,85 @@
+//! The room as a whole: merge, observe and unmerge over many files.
+
+mod files;
+mod generated;
+mod herdr;
+mod shapes;
+
+use super::*;
+
+/// The six bindings of the plugin.
+fn six() -> Vec<Wanted> {
+    [
+        ("start", "s", "start an agent in a new CreateOS sandbox"),
+        ("attach", "c", "reattach the agent to this pane"),
+        ("sync", "y", "sync the worktree with the sandbox"),
+        ("apply", "a", "apply sandbox changes locally"),
+        ("info", "i", "show this pane's sandbox"),
+        ("delete", "x", "delete this pane's sandbox"),
+    ]
+    .into_iter()
+    .map(|(action, letter, description)| Wanted {
+        action: action.into(),
+        command: format!("createos.sandbox.{action}"),
+        description: description.into(),
+        chord: format!("prefix+shift+{letter}").parse().unwrap(),
+    })
+    .collect()
+}
+
+/// The first of the six.
+fn one() -> Vec<Wanted> {
+    six().into_iter().take(1).collect()
+}
+
+/// Merges, proves all that must hold for any file, and gives the result back.
+#[track_caller]
+fn checked(original: &[u8], wanted: &[Wanted]) -> Result<Merged, KeysError> {
+    let merged = merge(original, wanted)?;
+    let again = merge(&merged.text, wanted).expect("the result parses");
+    assert_eq!(again.text, merged.text, "a second merge changes nothing");
+    assert!(again.added.is_none());
+
+    let Some(added) = &merged.added else {
+        assert_eq!(merged.text, original, "nothing was missing");
+        return Ok(merged);
+    };
+    let patch = &added.patch;
+    assert!(original.starts_with(&merged.text[..patch.offset]), "what is above stays");
+    assert!(original.ends_with(&merged.text[patch.offset + patch.new.len()..]), "what is below stays");
+    assert_eq!(original.len() - patch.old.len() + patch.new.len(), merged.text.len());
+
+    let undone = unmerge(&merged.text, added).expect("what was merged can be undone");
+    assert_eq!(String::from_utf8_lossy(&undone.text), String::from_utf8_lossy(original));
+    assert_eq!((undone.removed.len(), undone.left.len()), (added.entries.len(), 0));
+
+    // Also with nothing but the entries to go by: as after somebody else rewrote the file.
+    let blind = Added { patch: Patch { new: "not there".into(), ..patch.clone() }, ..added.clone() };
+    let undone = unmerge(&merged.text, &blind).expect("entries are found by meaning");
+    assert_eq!(meaning(&undone.text), meaning(original), "{}", String::from_utf8_lossy(&undone.text));
+    assert!(
+        !String::from_utf8_lossy(&undone.text).contains("command = \"createos.sandbox.")
+            || String::from_utf8_lossy(original).contains("command = \"createos.sandbox.")
+    );
+
+    for (action, placed) in
+        observe(&merged.text, wanted).expect("the result parses").actions.iter().filter_map(|action| {
+            Some((action, merged.placed.iter().find(|placed| placed.action == action.action)?))
+        })
+    {
+        match (&action.state, placed.chord) {
+            (State::Bound { live, lost, .. }, Some(chord)) => {
+                let expected = Live { chord, displaces: placed.displaces.clone() };
+                assert_eq!((live.as_slice(), lost.as_slice()), ([expected].as_slice(), [].as_slice()));
+            }
+            (State::Missing { .. }, None) => {}
+            other => panic!("{}: {other:?}", action.action),
+        }
+    }
+    Ok(merged)
+}
+
+/// What a file says, an empty list of commands being none.
+fn meaning(text: &[u8]) -> meaning::Meaning {
+    meaning::Meaning::of(document::Document::parse(text).expect("it parses").root()).trimmed()
+}
