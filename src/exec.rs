@@ -300,8 +300,20 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn spawn(self) -> Result<(Child, Input<'a>, Output<'a>), ExecError> {
-        let name = self.to_string();
+    /// Becomes the program, under the name `name` if given: streams, signals and exit code are its own
+    /// from here on. Only comes back when it could not be started.
+    #[must_use]
+    pub(crate) fn replace(self, name: Option<&OsStr>) -> ExecError {
+        let mut command = self.command();
+        if let Some(name) = name {
+            command.arg0(name);
+        }
+        let source = command.exec();
+        ExecError::Start { program: self.to_string(), source }
+    }
+
+    /// The program with its arguments, environment and folder.
+    fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
         if self.clear_env {
@@ -316,6 +328,12 @@ impl<'a> Run<'a> {
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }
+        command
+    }
+
+    fn spawn(self) -> Result<(Child, Input<'a>, Output<'a>), ExecError> {
+        let name = self.to_string();
+        let mut command = self.command();
         command.stdin(match self.input {
             Input::Null => Stdio::null(),
             Input::Inherit => Stdio::inherit(),

@@ -12,6 +12,7 @@ mod herdr;
 mod keys;
 mod merge;
 mod paths;
+mod setup;
 mod state;
 mod ui;
 mod worktree;
@@ -20,8 +21,12 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
-    match run(cli) {
+    let mut args = std::env::args_os();
+    let outcome = match setup::shim::is_called_as_createos(args.next().as_deref()) {
+        true => setup::shim::run_as_createos(&args.collect::<Vec<_>>()),
+        false => run(cli::Cli::parse()),
+    };
+    match outcome {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             ui::report(&error);
@@ -35,6 +40,18 @@ fn run(cli: cli::Cli) -> error::Result<u8> {
         cli::Command::Try(_args) => Ok(0),
         cli::Command::Setup(_args) => Ok(0),
         cli::Command::Herdr(command) => match command {},
+        cli::Command::Shim(command) => shim(command),
         cli::Command::Local(command) => match command {},
+    }
+}
+
+fn shim(command: cli::ShimCommand) -> error::Result<u8> {
+    let paths = paths::Paths::from_env()?;
+    match command {
+        cli::ShimCommand::Install => {
+            let var = |name| std::env::var_os(name);
+            setup::shim::install(&paths, &var("PATH").unwrap_or_default(), var("SHELL").as_deref())
+        }
+        cli::ShimCommand::Remove => setup::shim::remove(&paths),
     }
 }

@@ -3,10 +3,12 @@
 mod herdr;
 mod local;
 mod setup;
+mod shim;
 
 pub(crate) use herdr::HerdrCommand;
 pub(crate) use local::LocalCommand;
 pub(crate) use setup::SetupArgs;
+pub(crate) use shim::ShimCommand;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -30,6 +32,9 @@ pub(crate) enum Command {
     /// The plugin's actions, for the pane that has the focus in Herdr
     #[command(subcommand)]
     Herdr(HerdrCommand),
+    /// This binary under the name `createos`, for `createos sandbox setup herdr`
+    #[command(subcommand)]
+    Shim(ShimCommand),
     /// The embedded provider: the `createos sandbox` command line for boxes on this machine
     #[command(subcommand)]
     Local(LocalCommand),

@@ -44,7 +44,6 @@ pub struct Home {
 
 /// What a run left.
 #[derive(Debug)]
-#[must_use = "assert on the exit code or the output"]
 pub struct Outcome {
     pub code: i32,
     pub stdout: String,
@@ -170,11 +169,13 @@ impl Home {
     }
 
     /// Runs the real binary to its end.
+    #[must_use = "assert on the exit code or the output"]
     pub fn run(&self, args: &[&str]) -> Outcome {
         outcome(self.command(args))
     }
 
     /// Runs the real binary in a folder.
+    #[must_use = "assert on the exit code or the output"]
     pub fn run_in(&self, folder: &Path, args: &[&str]) -> Outcome {
         let mut command = self.command(args);
         command.current_dir(folder);
@@ -183,6 +184,7 @@ impl Home {
 }
 
 /// Runs a command to its end.
+#[must_use = "assert on the exit code or the output"]
 pub fn outcome(mut command: Command) -> Outcome {
     let output = command.output().expect("the program starts");
     Outcome {

@@ -1,0 +1,3 @@
+//! Setting Herdr up for sandboxed agents, and taking it back.
+
+pub(crate) mod shim;

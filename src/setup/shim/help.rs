@@ -1,0 +1,78 @@
+//! `createos sandbox --help` with a line for `setup`, where the official program has none yet.
+
+use crate::error::Result;
+use crate::exec::Run;
+use crate::ui;
+use std::ffi::OsString;
+use std::path::Path;
+
+const NAME: &str = "setup";
+const WHAT: &str = "Set up Herdr for sandboxed agents, or check the setup (createos-sandbox)";
+
+/// Shows the official help with our line in it.
+pub(super) fn show(program: &Path, args: &[OsString], nested: &str) -> Result<u8> {
+    let ended = Run::new(program).args(args).env(super::called::LOOP, nested).run()?;
+    let text = ended.stdout_text();
+    if !ended.stderr_text().is_empty() {
+        ui::note(ended.stderr_text());
+    }
+    let _closed_pipe = ui::raw(with_setup(&text).as_bytes());
+    Ok(u8::try_from(ended.code()).unwrap_or(1))
+}
+
+/// Adds the line to the list of commands, aligned with the others, before `help` if that is the last.
+fn with_setup(help: &str) -> String {
+    let lines: Vec<&str> = help.split_inclusive('\n').collect();
+    let is_heading = |line: &str| !line.starts_with([' ', '\t']) && line.trim_end().ends_with(':');
+    let start = lines.iter().position(|line| line.trim_end() == "COMMANDS:").map(|at| at + 1);
+    let Some(start) = start else {
+        let gap = if help.ends_with('\n') || help.is_empty() { "" } else { "\n" };
+        return format!("{help}{gap}\nALSO:\n   {NAME}  {WHAT}\n");
+    };
+    let end = lines[start..].iter().position(|line| is_heading(line)).map_or(lines.len(), |at| start + at);
+    let command =
+        |line: &str| line.split([' ', ',', '\t', '\n']).find(|word| !word.is_empty()).map(str::to_owned);
+    let commands: Vec<(usize, String)> =
+        (start..end).filter_map(|at| Some((at, command(lines[at])?))).collect();
+    if commands.iter().any(|(_, name)| name == NAME) {
+        return help.into();
+    }
+    let at = match commands.last() {
+        Some((at, name)) if name == "help" => *at,
+        Some((at, _)) => at + 1,
+        None => start,
+    };
+    let sample = commands.first().map_or("   ", |(at, _)| lines[*at]);
+    let indent = &sample[..sample.len() - sample.trim_start().len()];
+    // The column of the descriptions: after the first gap of two blanks.
+    let width = sample.trim_start().find("  ").map_or(NAME.len() + 2, |gap| {
+        let after = &sample.trim_start()[gap..];
+        gap + after.len() - after.trim_start().len()
+    });
+    let line = format!("{indent}{NAME:width$}{WHAT}\n");
+    lines[..at].iter().copied().chain([line.as_str()]).chain(lines[at..].iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELP: &str = "NAME:\n   createos sandbox - boxes\n\nCOMMANDS:\n   create, c   Make one\n   list, ls    Show all\n   help, h     Shows help\n\nOPTIONS:\n   --help, -h  show help\n";
+
+    #[test]
+    fn the_line_stands_aligned_before_help() {
+        let expected = HELP.replace("   help, h", &format!("   setup       {WHAT}\n   help, h"));
+        assert_eq!(with_setup(HELP), expected);
+    }
+
+    #[test]
+    fn a_program_that_lists_setup_itself_is_left_alone() {
+        let newer = HELP.replace("list, ls ", "setup, su");
+        assert_eq!(with_setup(&newer), newer);
+    }
+
+    #[test]
+    fn another_form_of_help_gets_the_line_at_its_end() {
+        assert_eq!(with_setup("usage"), format!("usage\n\nALSO:\n   setup  {WHAT}\n"));
+    }
+}
