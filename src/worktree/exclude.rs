@@ -16,6 +16,20 @@ pub(crate) enum Exclude {
     Ending(String),
 }
 
+impl Exclude {
+    /// Whether `path` is excluded. Case counts.
+    pub(crate) fn matches(&self, path: &RelPath) -> bool {
+        match self {
+            Self::Path(own) => own == path,
+            Self::Folder(folder) => path
+                .as_bytes()
+                .strip_prefix(folder.as_bytes())
+                .is_some_and(|rest| rest.first() == Some(&b'/')),
+            Self::Ending(ending) => path.file_name().ends_with(ending.as_bytes()),
+        }
+    }
+}
+
 impl fmt::Display for Exclude {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -31,7 +45,7 @@ impl FromStr for Exclude {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let path = |text: &str| {
-            if text.contains(['*', '?', '[', ']', '\\']) {
+            if text.starts_with('!') || text.contains(['*', '?', '\\']) || text.split('/').any(is_class) {
                 return Err(wrong(text, "a pattern of another kind"));
             }
             RelPath::new(text.as_bytes()).map_err(|bad| wrong(text, &bad.to_string()))
@@ -39,7 +53,7 @@ impl FromStr for Exclude {
         if let Some(ending) = text.strip_prefix('*') {
             let is_ending = ending.len() > 1
                 && ending.starts_with('.')
-                && !ending.contains(['*', '?', '[', ']', '\\', '/'])
+                && !ending.contains(['*', '?', '[', ']', '{', '}', '\\', '/'])
                 && !ending.chars().any(char::is_control);
             return if is_ending {
                 Ok(Self::Ending(ending.into()))
@@ -54,6 +68,13 @@ impl FromStr for Exclude {
     }
 }
 
+/// A component with a character class or alternatives, which would match nothing here and so
+/// protect nothing. One that is bracketed as a whole is a name: web frameworks call routes so.
+fn is_class(component: &str) -> bool {
+    let whole = component.starts_with('[') && component.ends_with(']');
+    !whole && component.contains(['[', ']', '{', '}'])
+}
+
 fn wrong(text: &str, reason: &str) -> Error {
     Error::usage(format!("exclude \"{text}\" is {reason}"))
         .help("use a path in the repository, a folder that ends with /, or an extension such as *.mp4")
@@ -65,15 +86,49 @@ mod tests {
 
     #[test]
     fn the_three_forms_are_accepted_and_shown_as_written() {
-        for good in ["docs/plan.md", "fixtures/", "*.mp4", "*.tar.gz"] {
+        for good in ["docs/plan.md", "fixtures/", "*.mp4", "*.tar.gz", "app/[slug]/page.tsx"] {
             assert_eq!(good.parse::<Exclude>().unwrap().to_string(), good);
         }
     }
 
     #[test]
     fn any_other_pattern_is_an_error_that_says_what_is_accepted() {
-        for bad in ["", "/abs", "../up", "**/x", "a*b", "*", "*.", "*/x", "a//b", "./a", "x[1]"] {
+        for bad in [
+            "",
+            "/",
+            "/abs",
+            "../up",
+            "**/x",
+            "a*b",
+            "*",
+            "*.",
+            "*/x",
+            "a//b",
+            "./a",
+            "x[1]",
+            "[ab].txt",
+            "*.{js,ts}",
+            "*.j?",
+            "!a",
+        ] {
             assert!(bad.parse::<Exclude>().unwrap_err().hints()[0].contains("*.mp4"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_path_a_folder_and_an_ending_match_what_they_say() {
+        for (rule, hit, miss) in [
+            ("docs/plan.md", "docs/plan.md", "a/docs/plan.md"),
+            ("fixtures/", "fixtures/a/b", "fixtures"),
+            ("fixtures/", "fixtures/x", "fixtures2/x"),
+            ("*.mp4", "a/b.mp4", "a.mp4/b"),
+            ("*.tar.gz", "x.tar.gz", "x.gz"),
+            ("app/[slug]/page.tsx", "app/[slug]/page.tsx", "app/s/page.tsx"),
+        ] {
+            let matches = |path: &str| {
+                rule.parse::<Exclude>().unwrap().matches(&RelPath::new(path.as_bytes()).unwrap())
+            };
+            assert!(matches(hit) && !matches(miss), "{rule}");
         }
     }
 }

@@ -1,0 +1,154 @@
+//! Which files leave, by name: git's list, then four filters in the plugin's published order.
+
+use super::git::Worktree;
+use super::open::Below;
+use super::rules::{Rules, stays_home};
+use super::stayed::{Reason, Stayed};
+use super::{BadPath, RelPath};
+use crate::error::{IoContext, Result};
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The files that may leave, judged by name only: their contents are judged while they are packed.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    pub(super) worktree: Worktree,
+    /// In the order of their bytes, each once.
+    pub(super) files: Vec<RelPath>,
+    pub(super) allowed: HashSet<RelPath>,
+    /// In the index with the skip-worktree bit: no surprise when they are not on disk.
+    pub(super) skipped: HashSet<RelPath>,
+    /// What stays home for its name, with the reason.
+    pub(crate) stayed: Vec<Stayed>,
+}
+
+impl Selection {
+    /// The files that may leave, in the order of their bytes.
+    pub(crate) fn files(&self) -> &[RelPath] {
+        &self.files
+    }
+
+    /// The sum of the files' sizes on disk, in bytes, without reading them. Files that cannot be
+    /// read count nothing: packing names them.
+    ///
+    /// # Errors
+    /// The worktree's top folder cannot be opened.
+    pub(crate) fn raw_size(&self) -> Result<u64> {
+        let root = self.worktree.root();
+        let mut below = Below::new(root).at("open", root)?;
+        let sizes = self.files.iter().filter_map(|path| below.stat(path.as_bytes()).ok());
+        Ok(sizes.map(|stat| u64::try_from(stat.st_size).unwrap_or(0)).sum())
+    }
+}
+
+/// Lists the worktree and filters by name: submodules, excludes, the deny-list, git's ignore rules
+/// (also for tracked files). The order decides which reason is given.
+///
+/// # Errors
+/// git cannot list the worktree.
+pub(crate) fn select(worktree: &Worktree, rules: &Rules) -> Result<Selection> {
+    let listing = Listing::read(worktree)?;
+    let mut selection = Selection {
+        worktree: worktree.clone(),
+        files: Vec::new(),
+        allowed: rules.allow_secrets.iter().cloned().collect(),
+        skipped: HashSet::new(),
+        stayed: Vec::new(),
+    };
+    for name in &listing.names {
+        let shown = Path::new(OsStr::from_bytes(name));
+        if listing.in_submodule(name) {
+            selection.stayed.push(Stayed::new(shown, Reason::Submodule, "submodule"));
+            continue;
+        }
+        if let Some(folder) = name.strip_suffix(b"/") {
+            let folder = Path::new(OsStr::from_bytes(folder));
+            selection.stayed.push(Stayed::new(folder, Reason::Repository, "a git repository of its own"));
+            continue;
+        }
+        let path = match RelPath::new(name) {
+            Ok(path) => path,
+            Err(
+                why @ (BadPath::Empty | BadPath::Absolute | BadPath::Dots | BadPath::Git | BadPath::Zero),
+            ) => {
+                selection.stayed.push(Stayed::new(shown, Reason::Name, why.to_string()));
+                continue;
+            }
+        };
+        if let Some((reason, rule)) = stays_home(&path, rules) {
+            selection.stayed.push(Stayed::new(shown, reason, rule));
+        } else if listing.ignored.contains(&name[..]) {
+            selection.stayed.push(Stayed::new(shown, Reason::Ignored, "git's ignore rules"));
+        } else {
+            if listing.skipped.contains(&name[..]) {
+                selection.skipped.insert(path.clone());
+            }
+            selection.files.push(path);
+        }
+    }
+    Ok(selection)
+}
+
+/// What git says about the worktree's names, in raw bytes.
+#[derive(Debug, Default)]
+struct Listing {
+    names: BTreeSet<Vec<u8>>,
+    submodules: HashSet<Vec<u8>>,
+    skipped: HashSet<Vec<u8>>,
+    ignored: HashSet<Vec<u8>>,
+}
+
+impl Listing {
+    /// Three listings at the same time: each is a walk of its own inside git.
+    fn read(worktree: &Worktree) -> Result<Self> {
+        let list = |args: &[&str]| worktree.output(&[&["ls-files", "-z"], args].concat());
+        let (index, untracked, ignored) = std::thread::scope(|scope| {
+            let untracked = scope.spawn(|| list(&["--others", "--exclude-standard"]));
+            // The answer of `check-ignore --no-index` for every tracked path, without its failure
+            // of the whole call on a path behind a link (contract `git.md`, "Listing").
+            let ignored = scope.spawn(|| list(&["--cached", "--ignored", "--exclude-standard"]));
+            let index = list(&["--cached", "--stage", "-t"]);
+            (
+                index,
+                untracked.join().expect("listing does not panic"),
+                ignored.join().expect("listing does not panic"),
+            )
+        });
+        let mut listing = Self::default();
+        for record in records(&index?) {
+            listing.add_index(record);
+        }
+        listing.names.extend(records(&untracked?).map(<[u8]>::to_vec));
+        listing.ignored.extend(records(&ignored?).map(<[u8]>::to_vec));
+        Ok(listing)
+    }
+
+    /// One record of `ls-files --stage -t`: `TAG MODE OBJECT STAGE<tab>NAME`.
+    fn add_index(&mut self, record: &[u8]) {
+        let Some(tab) = memchr::memchr(b'\t', record) else { return };
+        let (facts, name) = (&record[..tab], &record[tab + 1..]);
+        let mut facts = facts.split(|byte| *byte == b' ');
+        let (tag, mode) = (facts.next().unwrap_or_default(), facts.next().unwrap_or_default());
+        if mode == b"160000" {
+            self.submodules.insert(name.to_vec());
+        }
+        // Lower case: the entry is also marked as assumed unchanged.
+        if tag.eq_ignore_ascii_case(b"S") {
+            self.skipped.insert(name.to_vec());
+        }
+        self.names.insert(name.to_vec());
+    }
+
+    /// Whether the name is a submodule or anything under one.
+    fn in_submodule(&self, name: &[u8]) -> bool {
+        !self.submodules.is_empty()
+            && (self.submodules.contains(name)
+                || memchr::memchr_iter(b'/', name).any(|slash| self.submodules.contains(&name[..slash])))
+    }
+}
+
+fn records(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output.split(|byte| *byte == 0).filter(|record| !record.is_empty())
+}
