@@ -1,6 +1,7 @@
 //! `createos-sandbox`: picks the role, runs it, exits.
 #![allow(dead_code, unused_imports)] // INTEGRATION: removed when every room is in use
 
+mod action;
 mod cli;
 mod config;
 mod createos;
@@ -39,8 +40,10 @@ fn run(cli: cli::Cli) -> error::Result<u8> {
     match cli.command {
         cli::Command::Try(_args) => Ok(0),
         cli::Command::Setup(_args) => Ok(0),
-        cli::Command::Herdr(command) => match command {},
         cli::Command::Shim(command) => shim(command),
+        cli::Command::Herdr(command) => match command {
+            cli::HerdrCommand::Upload(args) => action::upload(&args),
+        },
         cli::Command::Local(command) => match command {},
     }
 }

@@ -5,7 +5,7 @@ mod local;
 mod setup;
 mod shim;
 
-pub(crate) use herdr::HerdrCommand;
+pub(crate) use herdr::{HerdrCommand, UploadArgs};
 pub(crate) use local::LocalCommand;
 pub(crate) use setup::SetupArgs;
 pub(crate) use shim::ShimCommand;

@@ -20,7 +20,7 @@ pub(crate) use settings::{Dropped, Key, Settings};
 pub(crate) use sync_exclude::SyncExclude;
 
 use crate::error::{Error, Result};
-use crate::worktree::{Exclude, RelPath};
+use crate::worktree::{Exclude, RelPath, Rules};
 use std::path::Path;
 
 /// Every setting with its value: what the file says over the defaults.
@@ -59,6 +59,13 @@ impl Config {
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(Settings::default().resolve()),
             Err(source) => Err(Error::io("read", path, &source)),
         }
+    }
+}
+
+impl Config {
+    /// What decides which files leave.
+    pub(crate) fn rules(&self) -> Rules {
+        Rules { excludes: self.excludes.clone(), allow_secrets: self.allow_secrets.clone() }
     }
 }
 

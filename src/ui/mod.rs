@@ -1,10 +1,12 @@
 //! Words on the terminal; the only room that writes there.
 
+mod progress;
 mod steps;
 mod text;
 
+pub(crate) use progress::Progress;
 pub(crate) use steps::Steps;
-pub(crate) use text::{bytes, seconds, visible};
+pub(crate) use text::{bytes, count, seconds, visible};
 
 use crate::error::Error;
 use std::io::Write;

@@ -13,6 +13,19 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{count} B")
 }
 
+/// A number of things with thousands marked, as in `1,204 files`; `one` is the word for one.
+pub(crate) fn count(number: u64, one: &str) -> String {
+    let digits = number.to_string();
+    let mut shown = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    format!("{shown} {one}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A duration in seconds with one decimal, as in `2.1 s`; milliseconds below a tenth.
 pub(crate) fn seconds(time: Duration) -> String {
     if time < Duration::from_millis(100) {
@@ -55,6 +68,13 @@ mod tests {
     fn sizes_are_short() {
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(8_300_000), "8.3 MB");
+    }
+
+    #[test]
+    fn counts_are_marked_by_thousands() {
+        assert_eq!(count(1, "file"), "1 file");
+        assert_eq!(count(999, "file"), "999 files");
+        assert_eq!(count(1_204_000, "file"), "1,204,000 files");
     }
 
     #[test]

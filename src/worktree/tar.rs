@@ -7,6 +7,9 @@ use tar::{EntryType, Header};
 /// Size of a tar block in bytes.
 const BLOCK: usize = 512;
 
+/// Every entry's time, 2000-01-01: tools that make zip archives refuse what is older than 1980.
+const TIME: u64 = 946_684_800;
+
 /// Appends a regular file's header. The contents follow, then [`pad`].
 pub(super) fn file_header(out: &mut Vec<u8>, path: &RelPath, kind: Kind, size: u64) {
     let mode = if kind == Kind::Executable { 0o755 } else { 0o644 };
@@ -62,7 +65,7 @@ fn header(what: EntryType, mode: u32, size: u64) -> Header {
     header.set_mode(mode);
     header.set_uid(0);
     header.set_gid(0);
-    header.set_mtime(0);
+    header.set_mtime(TIME);
     header.set_size(size);
     header
 }

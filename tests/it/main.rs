@@ -5,3 +5,4 @@ mod support;
 mod cli;
 mod herdr_contract;
 mod shim;
+mod upload;

@@ -1,0 +1,5 @@
+//! The plugin's actions, one a file.
+
+mod upload;
+
+pub(crate) use upload::upload;
