@@ -1,4 +1,5 @@
 //! `herdr upload`: what leaves a worktree and what stays home.
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic anywhere")]
 
 use crate::support::{Home, Outcome, PATH, Repo};
 use serde_json::Value;
