@@ -1,6 +1,7 @@
 //! `createos-sandbox`: picks the role, runs it, exits.
 #![allow(dead_code, unused_imports)] // INTEGRATION: removed when every room is in use
 
+mod about;
 mod action;
 mod cli;
 mod config;
@@ -44,6 +45,9 @@ fn run(cli: cli::Cli) -> error::Result<u8> {
         cli::Command::Herdr(command) => match command {
             cli::HerdrCommand::Upload(args) => action::upload(&args),
         },
+        cli::Command::Completions(args) => Ok(about::completions(&args)),
+        cli::Command::Man(args) => about::man(&args),
+        cli::Command::Version(args) => Ok(about::version(&args)),
         cli::Command::Local(command) => match command {},
     }
 }

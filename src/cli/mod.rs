@@ -1,10 +1,12 @@
 //! Every command line: clap derive only, no logic. A file an area.
 
+mod about;
 mod herdr;
 mod local;
 mod setup;
 mod shim;
 
+pub(crate) use about::{CompletionsArgs, ManArgs, VersionArgs};
 pub(crate) use herdr::{HerdrCommand, UploadArgs};
 pub(crate) use local::LocalCommand;
 pub(crate) use setup::SetupArgs;
@@ -38,6 +40,12 @@ pub(crate) enum Command {
     /// The embedded provider: the `createos sandbox` command line for boxes on this machine
     #[command(subcommand)]
     Local(LocalCommand),
+    /// Print the completion script of a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write a page for every command
+    Man(ManArgs),
+    /// Print the version
+    Version(VersionArgs),
 }
 
 /// Options of `try`.

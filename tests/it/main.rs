@@ -2,6 +2,7 @@
 
 mod support;
 
+mod about;
 mod cli;
 mod herdr_contract;
 mod shim;

@@ -1,0 +1,85 @@
+//! What the binary says about itself: completions, manual pages, version.
+
+use crate::cli::{Cli, CompletionsArgs, ManArgs, VersionArgs};
+use crate::error::{IoContext, Result};
+use crate::fs::{Mode, write_atomic};
+use crate::ui;
+use clap::{Command, CommandFactory};
+use serde::Serialize;
+use std::path::Path;
+
+/// Prints the completion script of a shell.
+pub(crate) fn completions(args: &CompletionsArgs) -> u8 {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), env!("CARGO_PKG_NAME"), &mut script);
+    // clap_complete 4.6 spells a hyphen in our name one way where its bash script sets the command and
+    // another way where it asks for it, so that nothing below the first level would be completed.
+    let script = String::from_utf8_lossy(&script).replace("createos__subcmd__sandbox", "createos__sandbox");
+    let _closed_pipe = ui::raw(script.as_bytes());
+    0
+}
+
+/// Prints the manual page, or writes one for each command into a folder.
+///
+/// # Errors
+/// The folder cannot be made or written.
+pub(crate) fn man(args: &ManArgs) -> Result<u8> {
+    // Without `help` as a command of its own, which would repeat every other page.
+    let mut root = Cli::command().disable_help_subcommand(true);
+    root.build();
+    let Some(folder) = &args.out else {
+        let _closed_pipe = ui::raw(&page(&root)?.1);
+        return Ok(0);
+    };
+    std::fs::create_dir_all(folder).at("create the folder", folder)?;
+    let count = pages(&root, folder)?;
+    ui::line(format!("{count} pages in {}", folder.display()));
+    Ok(0)
+}
+
+/// Writes the page of a command and of those below it; says how many.
+fn pages(command: &Command, folder: &Path) -> Result<usize> {
+    let (name, text) = page(command)?;
+    write_atomic(&folder.join(name), &text, Mode::Shared)?;
+    let mut count = 1;
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        count += pages(below, folder)?;
+    }
+    Ok(count)
+}
+
+/// The page of a command, with the name of its file.
+fn page(command: &Command) -> Result<(String, Vec<u8>)> {
+    let source = format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+    let man = clap_mangen::Man::new(command.clone()).source(source);
+    let (name, mut text) = (man.get_filename(), Vec::new());
+    man.render(&mut text).at("render", Path::new(&name))?;
+    Ok((name, text))
+}
+
+/// What `version --json` prints.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    schema_version: u32,
+    name: &'static str,
+    version: &'static str,
+    os: &'static str,
+    arch: &'static str,
+}
+
+/// Prints the version, as one line or as one JSON document.
+pub(crate) fn version(args: &VersionArgs) -> u8 {
+    let version = Version {
+        schema_version: 1,
+        name: env!("CARGO_PKG_NAME"),
+        version: env!("CARGO_PKG_VERSION"),
+        os: std::env::consts::OS,
+        arch: std::env::consts::ARCH,
+    };
+    match args.json {
+        true => ui::line(serde_json::to_string_pretty(&version).expect("plain text is JSON")),
+        false => ui::line(format!("{} {} ({} {})", version.name, version.version, version.os, version.arch)),
+    }
+    0
+}
