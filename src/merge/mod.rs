@@ -1,5 +1,49 @@
 //! Work coming home: base lists, three ways by path, judgement, patches.
 
+mod index;
+mod links;
+mod ours;
+mod parcel;
+mod patch;
+mod prepare;
 mod remote;
+mod runs_code;
+mod script;
+mod spool;
+mod verdict;
 
+pub(crate) use prepare::{Prepared, prepare};
 pub(crate) use remote::{Answer, Remote};
+
+use crate::error::Error;
+use crate::worktree::RelPath;
+
+/// How much may come home at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Bytes of the packed parcel; the official CLI carries files up to this size.
+    pub(crate) parcel: u64,
+    /// Bytes of all contents, unpacked.
+    pub(crate) contents: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { parcel: 500_000_000, contents: 2_000_000_000 }
+    }
+}
+
+/// A box whose answer contradicts itself or our rules. Nothing has been touched.
+fn lying(what: impl Into<String>) -> Error {
+    Error::failed("the box's answer cannot be trusted, nothing was changed").fact("reason", what)
+}
+
+/// The folders of a path, the innermost first.
+fn folders_of(path: &RelPath) -> impl Iterator<Item = RelPath> {
+    let mut bytes = path.as_bytes();
+    std::iter::from_fn(move || {
+        let slash = bytes.iter().rposition(|byte| *byte == b'/')?;
+        bytes = &bytes[..slash];
+        Some(RelPath::new(bytes).expect("the folder of a judged path is one"))
+    })
+}

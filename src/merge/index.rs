@@ -1,0 +1,65 @@
+//! What only the local index knows of a path: a submodule, or a file that a sparse checkout leaves out.
+
+use crate::error::{Error, Result};
+use crate::exec::Run;
+use crate::worktree::RelPath;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// Paths of the local index that are special.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// Submodules; everything at and below them belongs to another repository.
+    pub(super) submodules: BTreeSet<RelPath>,
+    /// In the index, but not in the worktree on purpose.
+    pub(super) left_out: BTreeSet<RelPath>,
+}
+
+/// Reads the index of the user's own worktree, with the user's own git.
+///
+/// # Errors
+/// git cannot be run there; its own words and remedy are passed on.
+pub(super) fn read(worktree: &Path) -> Result<Marks> {
+    let mut run = Run::new("git").args(["--no-optional-locks", "-c", "core.fsmonitor=false"]).arg("-C");
+    run = run.arg(worktree).args(["ls-files", "-z", "-t", "--stage"]).limit(Duration::from_secs(120));
+    // Variables that git sets for its hooks would point it elsewhere.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GIT_") && name != "GIT_CONFIG_SYSTEM" {
+            run = run.env_remove(name);
+        }
+    }
+    let ended = run.run()?;
+    if !ended.success() {
+        return Err(Error::failed(format!("git cannot read {}", worktree.display()))
+            .fact("git said", ended.stderr_text()));
+    }
+    Ok(parse(&ended.stdout))
+}
+
+/// `S 100644 HASH 0\tPATH` records.
+fn parse(records: &[u8]) -> Marks {
+    let mut marks = Marks::default();
+    for record in records.split(|byte| *byte == 0) {
+        let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
+        let Ok(path) = RelPath::new(&record[tab + 1..]) else { continue };
+        if record[..tab].get(2..8) == Some(b"160000") {
+            marks.submodules.insert(path);
+        } else if record[0] == b'S' {
+            marks.left_out.insert(path);
+        }
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn submodules_and_sparse_files_are_found() {
+        let marks = parse(b"H 100644 aa 0\ta\0S 100644 bb 0\td/b\tc\0H 160000 cc 0\tsub\0");
+        assert_eq!(marks.submodules, BTreeSet::from([RelPath::new(b"sub").unwrap()]));
+        assert_eq!(marks.left_out, BTreeSet::from([RelPath::new(b"d/b\tc").unwrap()]));
+    }
+}

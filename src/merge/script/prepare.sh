@@ -1,0 +1,49 @@
+# prepare ARCHIVE LIST LIST-HASH: the archive becomes the workspace and the first layer of the store.
+archive=$1 list=$2 list_hash=$3
+
+mkdir -p -m 700 "$store" && chmod 700 "$store" || stop folder "$store"
+prepared=$store/prepared preparing=$store/preparing
+
+if [ "$(cat "$prepared" 2>/dev/null)" = "$root $list_hash" ] && [ -d "$root/.git" ]; then
+    rm -f "$archive" "$list" # a retry whose first answer was lost
+    say commit "$(git -C "$root" rev-parse HEAD 2>/dev/null)"
+    exit 0
+fi
+if [ "$(cat "$preparing" 2>/dev/null)" = "$root" ]; then
+    # A try of ours that was cut short; everything in there is ours.
+    [ ! -d "$root" ] || find "$root" -mindepth 1 -maxdepth 1 -exec rm -rf {} + || stop folder "$root"
+elif [ -d "$root" ] && [ -n "$(find "$root" -mindepth 1 -maxdepth 1 -print -quit)" ]; then
+    stop occupied "$root"
+fi
+mkdir -p "$root" && [ -w "$root" ] || stop folder "$root"
+printf '%s' "$root" >"$preparing" || stop folder "$store"
+rm -f "$prepared"
+
+mkdir -p "$store/layers" || stop folder "$store"
+if [ -f "$archive" ]; then
+    rm -rf "$store/layers" && mkdir "$store/layers" || stop folder "$store"
+    mv -f "$archive" "$store/layers/part" && mv -f "$store/layers/part" "$store/layers/0000.tgz" ||
+        stop folder "$store/layers"
+fi
+[ -f "$store/layers/0000.tgz" ] || stop archive "$archive"
+[ -f "$list" ] && mv -f "$list" "$store/base.list"
+[ "$(hash_of "$store/base.list")" = "$list_hash" ] || stop list "$store/base.list"
+
+complaint=$(tar -xzf "$store/layers/0000.tgz" -C "$root" --no-same-owner 2>&1 >/dev/null) ||
+    stop unpack "$complaint"
+
+cd "$root" || stop folder "$root"
+pins=(-c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.safecrlf=false -c gc.auto=0
+    -c maintenance.auto=false -c commit.gpgSign=false -c advice.addEmbeddedRepo=false)
+no_lfs=(-c filter.lfs.clean= -c filter.lfs.process= -c filter.lfs.required=false)
+complaint=$(git -c init.defaultBranch=main init -q --template= 2>&1) || stop repository "$complaint"
+git config user.name >/dev/null || git config user.name 'Sandbox agent' || stop repository identity
+git config user.email >/dev/null || git config user.email agent@sandbox.invalid || stop repository identity
+# A required LFS filter whose program the image lacks refuses; the files are then stored as they are.
+complaint=$(git "${pins[@]}" add -A -f 2>&1) || complaint=$(git "${pins[@]}" "${no_lfs[@]}" add -A -f 2>&1) ||
+    stop repository "$complaint"
+complaint=$(git "${pins[@]}" commit -q --no-verify --allow-empty -m 'Baseline: the worktree as it was uploaded' 2>&1) ||
+    stop repository "$complaint"
+
+printf '%s' "$root $list_hash" >"$prepared" && rm -f "$preparing"
+say commit "$(git rev-parse HEAD)"

@@ -1,0 +1,74 @@
+//! Contents on their way: private files in a temporary folder, so that memory stays bounded.
+
+use crate::error::{Error, IoContext, Result};
+use crate::fs::Digest;
+use sha2::Digest as _;
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// A private temporary folder of numbered files; removed when dropped.
+#[derive(Debug)]
+pub(super) struct Spool {
+    folder: tempfile::TempDir,
+    count: Cell<usize>,
+}
+
+impl Spool {
+    pub(super) fn new() -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("createos-sandbox-").tempdir();
+        let folder = folder.at("create a temporary folder in", &std::env::temp_dir())?;
+        Ok(Self { folder, count: Cell::new(0) })
+    }
+
+    /// A new empty file's path; the file is not there yet.
+    pub(super) fn fresh(&self) -> PathBuf {
+        self.count.set(self.count.get() + 1);
+        self.folder.path().join(self.count.get().to_string())
+    }
+
+    /// Keeps these bytes.
+    pub(super) fn keep(&self, bytes: &[u8]) -> Result<PathBuf> {
+        let path = self.fresh();
+        std::fs::write(&path, bytes).at("write", &path)?;
+        Ok(path)
+    }
+}
+
+/// Copies `from` to `to` and hashes it on the way; at most `limit` bytes.
+///
+/// # Errors
+/// Reading or writing failed, or there is more than `limit`.
+pub(super) fn copy_hashed(
+    from: &mut impl Read,
+    to: &mut impl Write,
+    limit: u64,
+) -> std::io::Result<(u64, Digest)> {
+    let mut hash = sha2::Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut total = 0u64;
+    loop {
+        let count = match from.read(&mut buffer) {
+            Ok(0) => return Ok((total, <[u8; 32]>::from(hash.finalize()).into())),
+            Ok(count) => count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        total += count as u64;
+        if total > limit {
+            return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, "more than it may be"));
+        }
+        hash.update(&buffer[..count]);
+        to.write_all(&buffer[..count])?;
+    }
+}
+
+/// The hash of a file's contents, read as a stream.
+pub(super) fn hash_file(path: &Path) -> Result<Digest> {
+    let mut file = File::open(path).at("open", path)?;
+    match copy_hashed(&mut file, &mut std::io::sink(), u64::MAX) {
+        Ok((_, hash)) => Ok(hash),
+        Err(source) => Err(Error::io("read", path, &source)),
+    }
+}
