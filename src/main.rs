@@ -42,9 +42,7 @@ fn run(cli: cli::Cli) -> error::Result<u8> {
         cli::Command::Try(_args) => Ok(0),
         cli::Command::Setup(_args) => Ok(0),
         cli::Command::Shim(command) => shim(command),
-        cli::Command::Herdr(command) => match command {
-            cli::HerdrCommand::Upload(args) => action::upload(&args),
-        },
+        cli::Command::Herdr(command) => action::run(command),
         cli::Command::Completions(args) => Ok(about::completions(&args)),
         cli::Command::Man(args) => about::man(&args),
         cli::Command::Version(args) => Ok(about::version(&args)),

@@ -1,5 +1,124 @@
-//! The plugin's actions, one a file.
+//! The plugin's actions, one file each, over Herdr, a provider, the worktree, the merge and the state.
 
+mod apply;
+mod attach;
+mod bring_back;
+mod cleanup;
+mod delete;
+mod detached;
+mod info;
+mod install;
+mod lifecycle;
+mod popup;
+mod program;
+mod provision;
+mod reconcile;
+mod report;
+mod session;
+mod show;
+mod signal;
+mod start;
+mod terminal;
 mod upload;
+mod which;
 
-pub(crate) use upload::upload;
+use crate::cli::HerdrCommand;
+use crate::error::{Error, Result};
+use crate::herdr::{Caller, Place};
+use crate::ui;
+use report::{Notice, Report, error_text, print_line};
+use session::Session;
+
+/// Runs an action. Exit code 0: done; 1: not (contract of the result line).
+///
+/// # Errors
+/// Only of commands that print no result line.
+pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
+    Ok(match command {
+        HerdrCommand::Upload(args) => return upload::upload(&args),
+        HerdrCommand::Start => action("start", start::start),
+        HerdrCommand::Attach => action("attach", attach::attach),
+        HerdrCommand::Apply => action("apply", apply::apply),
+        HerdrCommand::Pause => action("pause", lifecycle::pause),
+        HerdrCommand::Resume => action("resume", lifecycle::resume),
+        HerdrCommand::Info => action("info", info::info),
+        HerdrCommand::Delete => action("delete", delete::delete),
+        HerdrCommand::Reconcile => quiet(Session::open().and_then(|session| reconcile::reconcile(&session))),
+        HerdrCommand::Cleanup { record } => quiet(Session::open().and_then(|session| {
+            let id = record.try_into().map_err(Error::usage)?;
+            cleanup::cleanup(&session, &id).map(|()| "done".to_owned())
+        })),
+        HerdrCommand::Provision => pane(Session::open().and_then(|session| provision::provision(&session))),
+        HerdrCommand::Message => pane(popup::message()),
+        HerdrCommand::AskDelete => pane(Session::open().and_then(|session| popup::delete(&session))),
+    })
+}
+
+/// An action proper: words for people, its result line last, and a notice after a key press.
+fn action(name: &str, act: impl FnOnce(&Session) -> Result<Report>) -> u8 {
+    let session = Session::open();
+    let outcome = match &session {
+        Ok(session) => act(session),
+        Err(error) => Err(error.clone()),
+    };
+    match &outcome {
+        Ok(report) if !report.text().is_empty() => ui::line(ui::visible(report.text())),
+        Ok(_) => {}
+        Err(error) => ui::report(error),
+    }
+    print_line(name, outcome.as_ref());
+    if let Ok(session) = &session
+        && session.invocation.caller == Caller::Key
+    {
+        tell(session, name, outcome.as_ref());
+    }
+    u8::from(outcome.is_err())
+}
+
+/// A key's outcome is invisible unless we show it.
+fn tell(session: &Session, name: &str, outcome: Result<&Report, &Error>) {
+    let (text, pane, popup) = match outcome {
+        Ok(report) => match report.kind() {
+            Notice::Nothing => return,
+            Notice::Toast => (report.text().to_owned(), report.pane(), false),
+            Notice::Popup => (report.text().to_owned(), report.pane(), true),
+        },
+        Err(error) => (format!("{name}\n\n{}", error_text(error)), None, true),
+    };
+    let focus = session.focus().ok().flatten().map(|pane| pane.id.clone());
+    if popup {
+        let text: String = text.chars().take(popup::LONGEST).collect();
+        let env = [(popup::MESSAGE, text.as_str())];
+        if session.herdr.open_plugin_pane("message", Place::Popup, None, &env).is_ok() {
+            return;
+        }
+    }
+    let line =
+        text.lines().filter(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join("  ");
+    session.herdr.notice(&line, pane.or(focus.as_ref()));
+}
+
+/// A hook: a word for the plugin's log.
+fn quiet(outcome: Result<String>) -> u8 {
+    match outcome {
+        Ok(text) => {
+            ui::line(text);
+            0
+        }
+        Err(error) => {
+            ui::report(&error);
+            1
+        }
+    }
+}
+
+/// The process of a pane: what goes wrong must stay readable, the pane closes when we end.
+fn pane(outcome: Result<()>) -> u8 {
+    let Err(error) = outcome else { return 0 };
+    ui::report(&error);
+    if let Ok(keys) = terminal::Keys::take() {
+        ui::line("\n  any key closes this");
+        while keys.read(std::time::Duration::from_secs(60)) == terminal::Typed::Nothing {}
+    }
+    1
+}

@@ -6,8 +6,40 @@ use std::path::PathBuf;
 /// One action each; Herdr calls them by key, a person may call them in a pane.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HerdrCommand {
+    /// Start an agent in a new box, in a pane beside this one
+    Start,
+    /// Resume the pane's box if it is paused, and reattach its agent
+    Attach,
+    /// Bring the box's new work into the worktree
+    Apply,
+    /// Pause the pane's box: a snapshot is kept, nothing runs
+    Pause,
+    /// Bring a paused box back
+    Resume,
+    /// Show agent, box, status and paths of the pane
+    Info,
+    /// Delete the pane's box for ever; asks first
+    Delete,
     /// Show what start uploads from this worktree and what stays home, or write the archive to a file
     Upload(UploadArgs),
+    /// Keep mappings true when panes move and after Herdr's start (Herdr calls this)
+    #[command(hide = true)]
+    Reconcile,
+    /// Finish a start that nobody owns any more (we call this ourselves)
+    #[command(hide = true)]
+    Cleanup {
+        /// The record's id
+        record: String,
+    },
+    /// The process of the pane that start opens (Herdr calls this)
+    #[command(hide = true)]
+    Provision,
+    /// A popup that shows a message (Herdr calls this)
+    #[command(hide = true)]
+    Message,
+    /// A popup that asks before a delete (Herdr calls this)
+    #[command(hide = true)]
+    AskDelete,
 }
 
 /// Options of `herdr upload`.

@@ -66,7 +66,14 @@ pub(super) fn read(path: &Path, base: &Base, limits: &Limits, spool: &Spool) -> 
     let file = File::open(path).at("open", path)?;
     let unpacked = flate2::read::GzDecoder::new(file).take(limits.contents + 4 * LIST_LIMIT);
     let mut archive = tar::Archive::new(unpacked);
-    let mut reader = Reader { limits, base, spool, parcel: Parcel::default(), awaited: BTreeMap::new(), left: limits.contents };
+    let mut reader = Reader {
+        limits,
+        base,
+        spool,
+        parcel: Parcel::default(),
+        awaited: BTreeMap::new(),
+        left: limits.contents,
+    };
     let (mut long_name, mut long_target) = (None, None);
     let mut lists = 0;
     // Raw: the crate would read a long name of any size into memory.
@@ -205,7 +212,10 @@ impl Reader<'_> {
         let (size, hash) = match written {
             Ok(written) => written,
             Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
-                return refuse(format!("its contents are more than {}", crate::ui::bytes(self.limits.contents)));
+                return refuse(format!(
+                    "its contents are more than {}",
+                    crate::ui::bytes(self.limits.contents)
+                ));
             }
             Err(error) => return Err(damaged(error)),
         };

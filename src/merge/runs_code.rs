@@ -67,7 +67,9 @@ mod tests {
 
     #[test]
     fn ordinary_files_are_not() {
-        for path in ["src/main.rs", "envrc", ".github/FUNDING.yml", "husky/x", ".vscode", "a.pth.txt", "workflows/a"] {
+        for path in
+            ["src/main.rs", "envrc", ".github/FUNDING.yml", "husky/x", ".vscode", "a.pth.txt", "workflows/a"]
+        {
             assert!(!hot(path), "{path}");
         }
     }

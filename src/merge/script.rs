@@ -99,13 +99,14 @@ impl From<Stop> for Error {
             "archive" => Self::failed("the uploaded archive is not in the box").fact("expected at", detail),
             "list" => Self::failed("the base list did not arrive in the box").fact("expected at", detail),
             "unpack" => Self::failed("the box could not unpack the upload").fact("tar said", detail),
-            "repository" => Self::failed("the box could not make the baseline commit").fact("git said", detail),
+            "repository" => {
+                Self::failed("the box could not make the baseline commit").fact("git said", detail)
+            }
             "gone" => Self::failed(format!("the workspace {detail} is gone from the box"))
                 .help("nothing was changed here; look into the box with: createos-sandbox herdr attach"),
             "listing" => Self::failed("the box could not list its workspace").fact("git said", detail),
-            "unreadable" => {
-                Self::failed("the box's user cannot read a part of the workspace").fact("the box said", detail)
-            }
+            "unreadable" => Self::failed("the box's user cannot read a part of the workspace")
+                .fact("the box said", detail),
             "large" => {
                 let size = detail.parse().map_or(detail, crate::ui::bytes);
                 Self::failed(format!("the changes in the box are too large to bring home: {size}"))

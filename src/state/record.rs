@@ -52,6 +52,8 @@ pub(crate) enum Phase {
     Starting,
     /// A mapping: the box is up or was.
     Ready,
+    /// The start failed and nothing is left; kept until the failure was told.
+    Failed,
     /// The start failed and its box could not be deleted.
     Leftover,
 }
@@ -93,6 +95,9 @@ pub(crate) struct Record {
     /// The box's name; known before the box exists.
     #[serde(rename = "box")]
     pub(crate) name: BoxName,
+    /// The create call was begun: a box of that name may exist although its id is not known.
+    #[serde(default, rename = "createCalled")]
+    pub(crate) create_called: bool,
     /// The box's id, once it exists.
     #[serde(default, rename = "boxId")]
     pub(crate) box_id: Option<BoxId>,

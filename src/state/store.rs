@@ -233,6 +233,7 @@ mod tests {
             pane: Some(PaneId::try_from(pane.to_owned()).unwrap()),
             provider: ProviderKind::Local,
             name: "hd-x".parse::<BoxName>().unwrap(),
+            create_called: false,
             box_id: None,
             agent: "shell".into(),
             program: None,

@@ -72,6 +72,7 @@ fn record(pane: &str, mapping: &Value, socket: &str) -> Option<Record> {
         pane: Some(PaneId::try_from(pane.to_owned()).ok()?),
         provider: ProviderKind::Createos,
         name: text("box")?.parse().ok()?,
+        create_called: false,
         box_id: Some(text("boxId")?.parse().ok()?),
         agent: text("agent").unwrap_or("shell").into(),
         program: text("bin").map(str::to_owned),

@@ -48,9 +48,8 @@ fn git(root: &Path, args: &[&str]) {
 }
 
 fn patch_of(name: &[u8], before: &State, after: &State) -> (Vec<u8>, Stat) {
-    let side = |state: &State| {
-        state.clone().map(|(kind, bytes)| Side { kind, contents: Contents::Bytes(bytes) })
-    };
+    let side =
+        |state: &State| state.clone().map(|(kind, bytes)| Side { kind, contents: Contents::Bytes(bytes) });
     let (mut patch, mut stat) = (Vec::new(), Stat::default());
     let path = RelPath::new(name).unwrap();
     write(&mut patch, &path, side(before).as_ref(), side(after).as_ref(), &mut stat).unwrap();
@@ -111,7 +110,15 @@ fn git_takes_binary_contents() {
 
 #[test]
 fn git_takes_every_name() {
-    for name in [&b"a b"[..], b"-rf", b"a\nb\tc", b"\xff\xfe/x", b"q\"uo\\te", "\u{e4}/\u{202e}x".as_bytes(), b"tab\t end "] {
+    for name in [
+        &b"a b"[..],
+        b"-rf",
+        b"a\nb\tc",
+        b"\xff\xfe/x",
+        b"q\"uo\\te",
+        "\u{e4}/\u{202e}x".as_bytes(),
+        b"tab\t end ",
+    ] {
         git_takes(name, None, text("new\n"));
         git_takes(name, text("old\n"), text("new\n"));
     }

@@ -97,7 +97,8 @@ impl Control {
         }
     }
 
-    fn append(&self, file: &str, line: &str) {
+    /// Appends a line to a record of this HOME.
+    pub(crate) fn append(&self, file: &str, line: &str) {
         let Some(folder) = &self.folder else { return };
         let mut file =
             std::fs::File::options().append(true).create(true).open(folder.join(file)).expect("a record");

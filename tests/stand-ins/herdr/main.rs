@@ -8,6 +8,7 @@
 mod config;
 mod control;
 mod install;
+mod live;
 mod manifest;
 mod places;
 mod registry;
@@ -33,6 +34,9 @@ fn main() -> ExitCode {
     let control = Control::read(&places);
     let herdr = Herdr { places, control };
     herdr.control.record(&words);
+    if words == ["server"] {
+        return live::serve(herdr).print();
+    }
     let reply = herdr
         .scripted_failure(&words)
         .or_else(|| herdr.run(&words))
@@ -43,6 +47,9 @@ fn main() -> ExitCode {
 impl Herdr {
     /// Runs `words`; `None` when the contract does not have them.
     fn run(&self, words: &[&str]) -> Option<Reply> {
+        if live::is_live(words) {
+            return live::ask(self, words);
+        }
         match words {
             ["--version" | "-V", ..] => Some(Reply::text(format!("herdr {}\n", self.control.version))),
             ["config", rest @ ..] => self.config(rest),

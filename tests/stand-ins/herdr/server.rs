@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 impl Herdr {
     /// Whether a server runs.
     pub(crate) fn server_runs(&self) -> bool {
-        self.control.server.is_some()
+        self.control.server.is_some() || crate::live::runs(self)
     }
 
     /// The refusal of everything that needs one.
@@ -22,13 +22,13 @@ impl Herdr {
 
     pub(crate) fn reload_config(&self) -> Reply {
         let id = "cli:server:reload-config";
-        let Some(server) = &self.control.server else { return self.no_server(id) };
-        let diagnostics =
-            if server.diagnostics.is_empty() { self.diagnostics() } else { server.diagnostics.clone() };
-        Reply::result(
-            id,
-            json!({ "type": "config_reload", "status": server.reload, "diagnostics": diagnostics }),
-        )
+        let (status, diagnostics) = match &self.control.server {
+            Some(server) if server.diagnostics.is_empty() => (server.reload.as_str(), self.diagnostics()),
+            Some(server) => (server.reload.as_str(), server.diagnostics.clone()),
+            None if self.server_runs() => ("applied", self.diagnostics()),
+            None => return self.no_server(id),
+        };
+        Reply::result(id, json!({ "type": "config_reload", "status": status, "diagnostics": diagnostics }))
     }
 
     pub(crate) fn status(&self, words: &[&str]) -> Option<Reply> {
@@ -43,6 +43,10 @@ impl Herdr {
                 "status": "running", "running": true, "version": version, "protocol": 20, "capabilities": {},
                 "compatible": server.compatible, "socket": socket, "session": null,
                 "restart_needed": !server.compatible,
+            }),
+            None if self.server_runs() => json!({
+                "status": "running", "running": true, "version": version, "protocol": 20, "capabilities": {},
+                "compatible": true, "socket": socket, "session": null, "restart_needed": false,
             }),
             None => json!({
                 "status": "not_running", "running": false, "version": null, "protocol": null,

@@ -1,0 +1,200 @@
+//! Brings a record's agent back: resume the box, and start the agent again only when it is proven gone.
+
+use super::provision::{UP, start_agent};
+use super::session::{Session, box_id};
+use super::show::End;
+use crate::config::Agent;
+use crate::createos::{
+    BoxId, Failure, ProcessId, ProcessView, Provider, ProviderKind, Refusal, Scope, Status,
+};
+use crate::error::{Error, Result};
+use crate::state::{Record, RecordId};
+
+/// Makes the agent run, and gives its process.
+///
+/// # Errors
+/// The box is gone, cannot be resumed, or the provider cannot be asked.
+pub(super) fn bring_back(session: &Session, id: &RecordId) -> Result<ProcessId> {
+    let record = session
+        .store
+        .read()?
+        .record(id)
+        .cloned()
+        .ok_or_else(|| Error::failed("the box of this pane was deleted"))?;
+    let provider = session.provider(record.provider)?;
+    let box_id = box_id(&record)?;
+    run_box(session, &record, &provider, &box_id)?;
+    if let Some(process) = &record.process
+        && agent_end(&provider, &box_id, process)?.is_none()
+    {
+        return Ok(process.clone());
+    }
+    let agent: Agent = record.agent.parse()?;
+    let program = record.program.clone().ok_or_else(|| {
+        Error::failed(format!("where the agent is in box {} is not known", record.name))
+            .help("delete the box and start again")
+    })?;
+    let process = start_agent(&provider, &box_id, &record.remote_root.parse()?, agent, &program)?;
+    session.store.update(|state| {
+        if let Some(record) = state.record_mut(id) {
+            record.process = Some(process.clone());
+        }
+        Ok(())
+    })?;
+    Ok(process)
+}
+
+/// Resumes the box if it is paused, and waits until it runs.
+pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, id: &BoxId) -> Result<()> {
+    let view = match provider.get(id) {
+        Ok(view) => view,
+        Err(failure) if failure.refusal == Refusal::NotFound => {
+            return Err(missing(session, record, provider, id, failure)?);
+        }
+        Err(failure) => return Err(failure.into()),
+    };
+    match view.status {
+        Status::Running => Ok(()),
+        Status::Paused | Status::Pausing => {
+            needs_lifecycle(provider, "resume")?;
+            provider.resume(id)?;
+            Ok(provider.wait_running(id, UP)?)
+        }
+        Status::Destroyed | Status::Destroying => {
+            forget(session, record)?;
+            Err(Error::failed(format!("box {} was deleted", record.name))
+                .help("start a new one with the start key, or: createos-sandbox herdr start"))
+        }
+        Status::Failed => Err(Error::failed(format!("box {} has failed", record.name))
+            .help(format!("look at it with: {}", provider.shown(&["get", id.as_str()])))),
+        Status::Creating | Status::Resuming | Status::Forking | Status::Unknown(_) => {
+            Ok(provider.wait_running(id, UP)?)
+        }
+    }
+}
+
+/// CLI 0.0.24 and older cannot pause or resume (quirk Q7).
+///
+/// # Errors
+/// It is one of them.
+pub(super) fn needs_lifecycle(provider: &Provider, what: &str) -> Result<()> {
+    if provider.kind() == ProviderKind::Local {
+        return Ok(());
+    }
+    let version = provider.version()?;
+    let numbers: Vec<u64> =
+        version.split(|c: char| !c.is_ascii_digit()).take(3).filter_map(|part| part.parse().ok()).collect();
+    if let [0, 0, patch] = numbers.as_slice()
+        && *patch <= 24
+    {
+        return Err(Error::failed(format!(
+            "createos {version} cannot {what} a box (Content-Length is required)"
+        ))
+        .help("upgrade it with: createos upgrade")
+        .help("or rely on autoPause in config.json, which the service does by itself"));
+    }
+    Ok(())
+}
+
+/// What "not found" means: gone only if a complete listing does not have it (contract 3.1).
+fn missing(
+    session: &Session,
+    record: &Record,
+    provider: &Provider,
+    id: &BoxId,
+    failure: Failure,
+) -> Result<Error> {
+    if is_gone(provider, id)? {
+        forget(session, record)?;
+        return Ok(Error::failed(format!("box {} is gone", record.name))
+            .help("start a new one with the start key, or: createos-sandbox herdr start"));
+    }
+    Ok(Error::from(failure)
+        .fact("box", format!("{} {id}", record.name))
+        .help("the provider may look at 200 sandboxes only: that it does not find the box is no proof"))
+}
+
+/// Whether a box is proven to be gone: its status says so, or a listing to its end does not have it.
+///
+/// # Errors
+/// The provider cannot be asked.
+pub(super) fn is_gone(provider: &Provider, id: &BoxId) -> Result<bool, Failure> {
+    match provider.get(id) {
+        Ok(view) => Ok(view.status.is_gone()),
+        Err(failure) if failure.refusal == Refusal::NotFound => {
+            let listing = provider.list(Scope::Everything)?;
+            let row = listing.boxes.iter().find(|view| view.id == *id);
+            Ok(row.map_or(listing.complete, |view| view.status.is_gone()))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Drops the mapping of a box that is proven to be gone.
+///
+/// # Errors
+/// The state cannot be written.
+pub(super) fn forget(session: &Session, record: &Record) -> Result<()> {
+    session.store.update(|state| {
+        state.forget(&record.id);
+        Ok(())
+    })?;
+    if let Some(id) = &record.box_id {
+        session.store.forget_base(id);
+    }
+    Ok(())
+}
+
+/// How an attach has ended; `None` while the agent runs.
+///
+/// # Errors
+/// The provider cannot be asked: then nothing is proven.
+pub(super) fn find_end(session: &Session, record: &Record, process: &ProcessId) -> Result<Option<End>> {
+    let provider = session.provider(record.provider)?;
+    let id = box_id(record)?;
+    if session.store.read()?.record(&record.id).is_none() {
+        return Ok(Some(End::Gone));
+    }
+    let view = match provider.get(&id) {
+        Ok(view) => view,
+        Err(failure) if failure.refusal == Refusal::NotFound && is_gone(&provider, &id)? => {
+            forget(session, record)?;
+            return Ok(Some(End::Gone));
+        }
+        Err(failure) => return Err(failure.into()),
+    };
+    match view.status {
+        Status::Running => agent_end(&provider, &id, process),
+        Status::Paused | Status::Pausing => Ok(Some(End::Paused)),
+        Status::Destroyed | Status::Destroying => {
+            forget(session, record)?;
+            Ok(Some(End::Gone))
+        }
+        status => Err(Error::failed(format!("the box is {status}"))),
+    }
+}
+
+/// How the agent has ended in a running box; `None` while it runs.
+fn agent_end(provider: &Provider, id: &BoxId, process: &ProcessId) -> Result<Option<End>> {
+    let view = match provider.process_get(id, process) {
+        Ok(view) => Some(view),
+        // A box that was resumed may have lost its processes: proven by the list only.
+        Err(failure) if failure.refusal == Refusal::NotFound => {
+            provider.process_list(id)?.into_iter().find(|view| view.id == *process)
+        }
+        Err(failure) => return Err(failure.into()),
+    };
+    Ok(match view {
+        Some(view) if view.running => None,
+        Some(view) => Some(End::Exited(how(&view))),
+        None => Some(End::Exited(String::new())),
+    })
+}
+
+fn how(view: &ProcessView) -> String {
+    match (&view.signal, view.exit_code) {
+        (Some(signal), _) => format!("killed by {}", crate::ui::visible(signal)),
+        (None, Some(code)) => format!("exit code {code}"),
+        (None, None) => String::new(),
+    }
+}

@@ -1,0 +1,87 @@
+//! `delete`: for ever, after a second word of the person's.
+
+use super::bring_back::is_gone;
+use super::provision::delete_box;
+use super::report::{Notice, Report};
+use super::session::Session;
+use super::start::{RECORD, now};
+use super::which::of_pane;
+use crate::error::{Error, Result};
+use crate::herdr::{Caller, Place};
+use crate::state::{Phase, Record};
+
+/// How long the first of two invocations counts, in seconds.
+const ARMED: u64 = 60;
+
+/// Deletes the focused pane's box on the second invocation within a minute; a key opens a question.
+///
+/// # Errors
+/// The pane has no box, or the provider refuses.
+pub(super) fn delete(session: &Session) -> Result<Report> {
+    let Some(record) = of_pane(session)? else {
+        return Err(Error::failed("this pane has no box, so nothing was deleted")
+            .help("if you meant to close the tab: Herdr's close_tab, herdr tab close"));
+    };
+    if record.phase == Phase::Starting {
+        return Err(Error::failed(format!("box {} is still starting", record.name))
+            .help("close its pane to end the start: its box is deleted then"));
+    }
+    if session.invocation.caller == Caller::Key {
+        return ask(session, &record);
+    }
+    let armed = record.delete_armed_at.is_some_and(|at| now() < at + ARMED);
+    if armed {
+        return delete_now(session, &record);
+    }
+    session.store.update(|state| {
+        if let Some(record) = state.record_mut(&record.id) {
+            record.delete_armed_at = Some(now());
+        }
+        Ok(())
+    })?;
+    Ok(confirm(
+        &record,
+        format!(
+            "box {} of {} will be deleted for ever: run the same again within {ARMED} seconds",
+            record.name,
+            session.paths.show(&record.worktree)
+        ),
+    ))
+}
+
+fn confirm(record: &Record, text: String) -> Report {
+    Report::new(text).field("result", "confirmation-required").field("box", record.name.as_str())
+}
+
+/// Asks in a popup, whose own process deletes.
+fn ask(session: &Session, record: &Record) -> Result<Report> {
+    let env = [(RECORD, record.id.as_str())];
+    session.herdr.open_plugin_pane("delete", Place::Popup, None, &env).map_err(|error| {
+        Error::from(error).help("close the open popup, help or settings, then press the key again")
+    })?;
+    Ok(confirm(record, format!("delete box {}?", record.name)).notice(Notice::Nothing))
+}
+
+/// Deletes a box and its mapping.
+///
+/// # Errors
+/// The provider refuses: then the mapping stays.
+pub(super) fn delete_now(session: &Session, record: &Record) -> Result<Report> {
+    if let Some(id) = &record.box_id {
+        let provider = session.provider(record.provider)?;
+        if let Err(failure) = delete_box(session, &provider, id)
+            && !is_gone(&provider, id)?
+        {
+            return Err(Error::from(failure)
+                .help(format!("or delete it with: {}", provider.shown(&["rm", "--yes", id.as_str()]))));
+        }
+    }
+    session.store.update(|state| {
+        state.forget(&record.id);
+        Ok(())
+    })?;
+    Ok(Report::new(format!("box {} was deleted", record.name))
+        .field("result", "deleted")
+        .field("box", record.name.as_str())
+        .on(record.pane.as_ref()))
+}

@@ -1,0 +1,61 @@
+//! Work that must outlive the pane or the action: `cleanup RECORD` in a session of its own.
+
+use super::session::{Session, own_binary};
+use crate::error::{Error, Result};
+use crate::state::{Phase, RecordId};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Starts `cleanup` for a record and does not wait for it. It makes a session of its own at once: when
+/// a pane is closed, half a second is left (contract `herdr.md` 13).
+///
+/// # Errors
+/// It cannot be started.
+pub(super) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
+    cleanup_at(session.store.folder(), id)
+}
+
+/// The same, for a thread that has only the state folder.
+///
+/// # Errors
+/// It cannot be started.
+pub(super) fn cleanup_at(state: &Path, id: &RecordId) -> Result<()> {
+    let binary = own_binary()?;
+    Command::new(&binary)
+        .args(["herdr", "cleanup", id.as_str()])
+        .env("HERDR_PLUGIN_STATE_DIR", state)
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map(|_| ())
+        .map_err(|source| Error::failed(format!("could not start the clean-up: {source}")))
+}
+
+/// Finishes every record that nobody owns any more: its pane's process and the start that reserved it
+/// are both gone.
+///
+/// # Errors
+/// The state cannot be read.
+pub(super) fn finish_abandoned(session: &Session) -> Result<()> {
+    for record in session.store.read()?.records {
+        if matches!(record.phase, Phase::Ready) {
+            continue;
+        }
+        if record.phase == Phase::Leftover && record.created_at + 3600 > super::start::now() {
+            // Its failure was told with the command to type; it is tried again later, not at every key.
+            continue;
+        }
+        let started_by = match &record.source {
+            // Our own source lock is held by us: then nobody else owns it.
+            Some(source) if session.focus()?.is_some_and(|pane| pane.terminal == *source) => None,
+            Some(source) => session.store.lock_source(&record.socket, source)?.is_none().then_some(()),
+            None => None,
+        };
+        if started_by.is_none() && session.store.try_lock_record(&record.id)?.is_some() {
+            cleanup(session, &record.id)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! Finds the agent in the box, or installs it with its own installer and finds it then.
+
+use super::signal::Stop;
+use crate::config::{Agent, EgressRule};
+use crate::createos::{BoxId, Provider};
+use crate::error::{Error, Result};
+use crate::ui;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// An installer downloads hundreds of megabytes at worst.
+const INSTALL: Duration = Duration::from_secs(480);
+/// Names in an allow-list work only after about half a minute (contract `createos-cli.md` 3).
+const NAMES_WORK: Duration = Duration::from_secs(60);
+
+/// Prints `MISSING name` for every program that the box needs and lacks.
+const NEEDED: &str =
+    "for p in \"$@\"; do command -v -- \"$p\" >/dev/null 2>&1 || printf 'MISSING %s\\n' \"$p\"; done";
+
+/// Prints the program's absolute path. `$1` is the program, the others are folders to look in, `~` the home.
+const FIND: &str = r#"p=$1; shift
+for d in "$@"; do case $d in '~/'*) d=$HOME/${d#'~/'};; esac
+if [ -f "$d/$p" ] && [ -x "$d/$p" ]; then printf 'FOUND %s\n' "$d/$p"; exit 0; fi; done
+f=$(command -v -- "$p") && case $f in /*) printf 'FOUND %s\n' "$f";; esac
+exit 0"#;
+
+/// Runs the installer, `$1`, with its variables in front: they are `NAME=value` words.
+const INSTALLER: &str = r#"i=$1; shift; for v in "$@"; do export "$v"; done; set -o pipefail; eval "$i""#;
+
+/// An agent that is in the box.
+#[derive(Debug)]
+pub(super) struct Installed {
+    /// Its absolute path there.
+    pub(super) program: String,
+    /// The version that it prints, if it does.
+    pub(super) version: Option<String>,
+}
+
+/// Looks in the box first; the installer's output streams to the screen.
+///
+/// # Errors
+/// The box lacks what the work needs, the installer fails, or leaves no program.
+pub(super) fn install(
+    provider: &Provider,
+    id: &BoxId,
+    agent: Agent,
+    egress: &[EgressRule],
+    stop: &Stop,
+) -> Result<Installed> {
+    let spec = agent.spec();
+    needed(provider, id, if spec.install.is_some() { &["git", "tar"] } else { &["git"] })?;
+    if let Some(program) = find(provider, id, agent)? {
+        return Ok(with_version(provider, id, agent, program));
+    }
+    let Some(installer) = &spec.install else {
+        return Err(Error::failed(format!("the box has no {}", spec.program))
+            .help("use another image: createos-sandbox setup herdr --rootfs NAME --force"));
+    };
+    needed(provider, id, &["curl"])?;
+    let began = Instant::now();
+    loop {
+        let code = run(provider, id, installer, agent)?;
+        if stop.raised() {
+            return Err(Error::failed("the pane was closed"));
+        }
+        if let Some(program) = find(provider, id, agent)? {
+            return Ok(with_version(provider, id, agent, program));
+        }
+        if egress.is_empty() || began.elapsed() > NAMES_WORK {
+            return Err(missing(agent, code, egress));
+        }
+        ui::line("  the names in egress take about 30 s to work; trying again");
+        std::thread::sleep(Duration::from_secs(1).min(NAMES_WORK));
+        for _ in 0..9 {
+            if stop.raised() {
+                return Err(Error::failed("the pane was closed"));
+            }
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+}
+
+fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
+    let said = provider.exec(id, NEEDED, programs, Duration::from_secs(60)).map_err(|failure| {
+        let no_bash = failure.words.contains("bash");
+        let error = Error::from(failure);
+        if no_bash { error.help("the image must have bash, git, tar and curl") } else { error }
+    })?;
+    let missing: Vec<_> = said.stdout.lines().filter_map(|line| line.strip_prefix("MISSING ")).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Error::failed(format!("the box has no {}", missing.join(", no "))).help(
+        "use an image that has bash, git, tar and curl: createos-sandbox setup herdr --rootfs NAME --force",
+    ))
+}
+
+fn find(provider: &Provider, id: &BoxId, agent: Agent) -> Result<Option<String>> {
+    let mut args = vec![agent.spec().program.as_str()];
+    args.extend(Agent::search_folders().iter().map(String::as_str));
+    let said = provider.exec(id, FIND, &args, Duration::from_secs(60))?;
+    let found = said.stdout.lines().find_map(|line| line.strip_prefix("FOUND "));
+    // A path from a box is data: it is only ever one argv word for that same box.
+    Ok(found.filter(|path| path.starts_with('/') && path.len() < 1000).map(str::to_owned))
+}
+
+fn run(provider: &Provider, id: &BoxId, installer: &str, agent: Agent) -> Result<i32> {
+    let variables: Vec<_> =
+        agent.spec().environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let mut args = vec![installer];
+    args.extend(variables.iter().map(String::as_str));
+    // An installer paints progress; its bytes are the box's and go through, without its terminal tricks.
+    let mut shown = Vec::new();
+    let result = provider.exec_streamed(id, INSTALLER, &args, INSTALL, |bytes| show(&mut shown, bytes));
+    Ok(result?)
+}
+
+/// Shows whole lines, made visible and set in; of a line that was painted over, the last state.
+fn show(pending: &mut Vec<u8>, bytes: &[u8]) {
+    pending.extend_from_slice(bytes);
+    while let Some(end) = pending.iter().position(|byte| *byte == b'\n') {
+        let line: Vec<u8> = pending.drain(..=end).collect();
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end();
+        let last = text.rsplit('\r').next().unwrap_or(text);
+        let plain = without_escapes(last);
+        let mut out = anstream::stdout().lock();
+        let _closed = writeln!(out, "       {}", ui::visible(&plain));
+    }
+    pending.drain(..pending.len().saturating_sub(64 * 1024));
+}
+
+/// Drops CSI sequences: colours and cursor moves of a log that is only read.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' && chars.peek() == Some(&'[') {
+            chars.next();
+            for c in chars.by_ref() {
+                if ('\u{40}'..='\u{7e}').contains(&c) {
+                    break;
+                }
+            }
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+fn with_version(provider: &Provider, id: &BoxId, agent: Agent, program: String) -> Installed {
+    if agent == Agent::Shell {
+        return Installed { program, version: None };
+    }
+    // Only for the screen: an agent that prints none is as good.
+    let said = provider.exec(id, "\"$1\" --version </dev/null", &[&program], Duration::from_secs(20));
+    let version = said.ok().filter(|said| said.code == 0).and_then(|said| {
+        said.stdout.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(
+            |word| {
+                ui::visible(&format!(
+                    "{} {}",
+                    agent.spec().program,
+                    word.chars().take(20).collect::<String>()
+                ))
+            },
+        )
+    });
+    Installed { program, version }
+}
+
+fn missing(agent: Agent, code: i32, egress: &[EgressRule]) -> Error {
+    let spec = agent.spec();
+    let error = if code == 0 {
+        Error::failed(format!("the installer of {} left no program {}", spec.title, spec.program))
+    } else {
+        Error::failed(format!("the installer of {} failed with exit code {code}", spec.title))
+    };
+    let blocked: Vec<_> = spec
+        .hosts
+        .iter()
+        .filter(|host| !egress.is_empty() && !egress.iter().any(|rule| rule.lets_pass(host, 443)))
+        .map(String::as_str)
+        .collect();
+    if blocked.is_empty() {
+        return error.help("use an image that has the agent, or try again");
+    }
+    let rules: Vec<_> = egress.iter().map(EgressRule::as_str).collect();
+    error
+        .fact("host", blocked.join(", "))
+        .fact("reason", format!("egress in config.json allows {} only", rules.join(", ")))
+        .help(format!("add {} to egress in config.json, then start again", blocked.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_and_cursor_moves_are_dropped_and_text_stays() {
+        assert_eq!(without_escapes("\u{1b}[1;32mok\u{1b}[0m x"), "ok x");
+    }
+}

@@ -1,0 +1,41 @@
+//! `pause` and `resume`.
+
+use super::bring_back::{needs_lifecycle, run_box};
+use super::report::Report;
+use super::session::Session;
+use super::which::{Chosen, choose};
+use crate::createos::Status;
+use crate::error::Result;
+
+/// Takes a snapshot of the box and stops it. A paused one is fine.
+///
+/// # Errors
+/// There is no box, or the provider refuses.
+pub(super) fn pause(session: &Session) -> Result<Report> {
+    let chosen = choose(session)?;
+    let remote = session.remote(&chosen.record)?;
+    let status = remote.provider.get(&remote.id)?.status;
+    if !matches!(status, Status::Paused | Status::Pausing) {
+        needs_lifecycle(&remote.provider, "pause")?;
+        remote.provider.pause(&remote.id)?;
+    }
+    Ok(report(&chosen, "is paused"))
+}
+
+/// Brings a paused box back. A running one is fine.
+///
+/// # Errors
+/// There is no box, or the provider refuses.
+pub(super) fn resume(session: &Session) -> Result<Report> {
+    let chosen = choose(session)?;
+    let remote = session.remote(&chosen.record)?;
+    run_box(session, &chosen.record, &remote.provider, &remote.id)?;
+    Ok(report(&chosen, "runs"))
+}
+
+fn report(chosen: &Chosen, what: &str) -> Report {
+    let by_worktree = if chosen.by_worktree { " (the only box of this worktree)" } else { "" };
+    Report::new(format!("box {} {what}{by_worktree}", chosen.record.name))
+        .field("box", chosen.record.name.as_str())
+        .on(chosen.record.pane.as_ref())
+}

@@ -1,0 +1,382 @@
+//! `provision`: the process of the pane that `start` opens. Five visible steps, then the agent's terminal.
+
+use super::install::{self, Installed};
+use super::report::{error_text, full_message};
+use super::session::Session;
+use super::signal::Stop;
+use super::start::{RECORD, renamed, title};
+use super::{detached, show, terminal};
+use crate::config::{Agent, Config, RemoteRoot};
+use crate::createos::{
+    BoxId, CreateSpec, Created, Failure, ProcessId, Provider, ProviderBox, Refusal, Scope, StartSpec,
+};
+use crate::error::{Error, IoContext, Result};
+use crate::fs::Lock;
+use crate::merge;
+use crate::state::{Outcome, Phase, Record, RecordId};
+use crate::ui::{self, Steps};
+use crate::worktree::{self, Selection, Worktree};
+use std::io::Seek;
+use std::time::Duration;
+
+/// The service takes files up to this size (contract `createos-cli.md` 3).
+const LARGEST_UPLOAD: u64 = 500_000_000;
+/// More than this before packing is refused before a box is paid for.
+const MOST_RAW: u64 = 4 * LARGEST_UPLOAD;
+/// How long after `create` and `resume` a box may take to run.
+pub(super) const UP: Duration = Duration::from_secs(60);
+/// How often a taken name is replaced by another.
+const NAMES: usize = 5;
+
+/// Runs in the plugin pane, from the record that its environment names.
+///
+/// # Errors
+/// The pane has no record, or another process shows it. Everything later is shown on the screen.
+pub(super) fn provision(session: &Session) -> Result<()> {
+    let id = std::env::var(RECORD).ok().and_then(|id| RecordId::try_from(id).ok()).ok_or_else(|| {
+        Error::failed("this pane was not opened by a start or an attach")
+            .help("in Herdr press the start key, or run: createos-sandbox herdr start")
+    })?;
+    let lock = session
+        .store
+        .try_lock_record(&id)?
+        .ok_or_else(|| Error::failed("another pane shows this box already"))?;
+    let record = session
+        .store
+        .read()?
+        .record(&id)
+        .cloned()
+        .ok_or_else(|| Error::failed("the record of this pane is gone: its box was deleted"))?;
+    let pane = session.need_focus()?;
+    let (terminal, pane_id) = (pane.terminal.clone(), pane.id.clone());
+    session.store.update(|state| {
+        if let Some(record) = state.record_mut(&id) {
+            record.terminal = Some(terminal);
+            record.pane = Some(pane_id);
+        }
+        Ok(())
+    })?;
+    match record.phase {
+        Phase::Ready => show::show(session, &id, &lock),
+        Phase::Starting => new_box(session, record, &lock),
+        Phase::Failed | Phase::Leftover => Err(Error::failed("the start of this box has failed")),
+    }
+}
+
+fn new_box(session: &Session, record: Record, lock: &Lock) -> Result<()> {
+    let id = record.id.clone();
+    let stop = Stop::watch({
+        let (store, id) = (session.store.folder().to_path_buf(), id.clone());
+        move || detached::cleanup_at(&store, &id)
+    })?;
+    let result = Provision::new(session, record, &stop).and_then(|mut provision| provision.run());
+    if stop.raised() {
+        // The clean-up already waits for our lock.
+        return Ok(());
+    }
+    drop(stop);
+    match result {
+        Ok(()) => {
+            session.store.update(|state| {
+                if let Some(record) = state.record_mut(&id) {
+                    record.phase = Phase::Ready;
+                    record.outcome = Some(Outcome { ok: true, error: String::new(), fix: String::new() });
+                }
+                Ok(())
+            })?;
+            show::show(session, &id, lock)
+        }
+        Err(error) => {
+            let error = failed(session, &id, error)?;
+            ui::line(format!("\n{}", error_text(&error)));
+            show::failed(session, &id, lock)
+        }
+    }
+}
+
+/// Deletes what was made and tells the waiting start.
+fn failed(session: &Session, id: &RecordId, mut error: Error) -> Result<Error> {
+    let record = session.store.read()?.record(id).cloned();
+    let mut phase = Phase::Failed;
+    if let Some(record) = record.filter(|record| record.create_called) {
+        let provider = session.provider(record.provider)?;
+        let found = match &record.box_id {
+            Some(box_id) => Ok(Some(box_id.clone())),
+            None => provider.find_by_name(&record.name),
+        };
+        match found.and_then(|found| match found {
+            Some(box_id) => delete_box(session, &provider, &box_id).map(|()| true),
+            None => Ok(false),
+        }) {
+            Ok(true) => error = error.fact("box", format!("{} was deleted, nothing is billed", record.name)),
+            Ok(false) => {}
+            Err(failure) => {
+                phase = Phase::Leftover;
+                let reference = record.box_id.as_ref().map_or(record.name.as_str(), BoxId::as_str);
+                error = error
+                    .fact("box", format!("{} could not be deleted: {}", record.name, failure.words))
+                    .help(format!("delete it with: {}", provider.shown(&["rm", "--yes", reference])));
+            }
+        }
+    }
+    session.store.update(|state| {
+        if let Some(record) = state.record_mut(id) {
+            record.phase = phase;
+            record.outcome =
+                Some(Outcome { ok: false, error: full_message(&error), fix: error.hints().join("; ") });
+        }
+        Ok(())
+    })?;
+    Ok(error)
+}
+
+/// Deletes a box, once more after a moment if that fails, and forgets what was in step with it.
+///
+/// # Errors
+/// The provider's refusal.
+pub(super) fn delete_box(session: &Session, provider: &Provider, id: &BoxId) -> Result<(), Failure> {
+    let removed = match provider.remove(id) {
+        Err(failure) if failure.refusal != Refusal::SignedOut => {
+            std::thread::sleep(Duration::from_secs(1));
+            provider.remove(id)
+        }
+        result => result,
+    };
+    match removed {
+        Ok(()) => {}
+        // "Not found" proves nothing, a listing to its end does (contract 3.1).
+        Err(failure) if failure.refusal == Refusal::NotFound => {
+            let listing = provider.list(Scope::Everything)?;
+            let there = listing.boxes.iter().any(|view| view.id == *id && !view.status.is_gone());
+            if there || !listing.complete {
+                return Err(failure);
+            }
+        }
+        Err(failure) => return Err(failure),
+    }
+    session.store.forget_base(id);
+    Ok(())
+}
+
+struct Provision<'a> {
+    session: &'a Session,
+    record: Record,
+    config: Config,
+    agent: Agent,
+    root: RemoteRoot,
+    provider: Provider,
+    steps: Steps,
+    stop: &'a Stop,
+}
+
+impl<'a> Provision<'a> {
+    fn new(session: &'a Session, record: Record, stop: &'a Stop) -> Result<Self> {
+        let config = session.config()?;
+        let agent: Agent = record.agent.parse()?;
+        let root: RemoteRoot = record.remote_root.parse()?;
+        let provider = session.provider(record.provider)?.stop_when(stop.flag());
+        ui::line(format!(
+            "{} in {}    {}, pauses after {}\n",
+            title(&record),
+            record.name,
+            config.shape,
+            record.auto_pause
+        ));
+        let steps = Steps::new(&["create", "upload", "prepare", "install", "start"]);
+        Ok(Self { session, record, config, agent, root, provider, steps, stop })
+    }
+
+    fn run(&mut self) -> Result<()> {
+        let selection = self.selection()?;
+        self.warn_about_egress();
+
+        let created = self.create()?;
+        self.provider.wait_running(&created.id, UP)?;
+        self.steps.done("create", created.id.as_str());
+
+        let mut remote = ProviderBox::new(self.provider.clone(), created.id.clone());
+        let archive = format!("/tmp/createos-sandbox-{}.tgz", self.record.id);
+        let base = self.upload(&selection, &mut remote, &archive)?;
+        self.check_stop()?;
+
+        merge::prepare(&mut remote, &self.root, &archive, &base)?;
+        self.session.store.write_base(&created.id, &base)?;
+        self.steps.done("prepare", "base recorded");
+        self.check_stop()?;
+
+        let installed =
+            install::install(&self.provider, &created.id, self.agent, &self.config.egress, self.stop)?;
+        self.steps.done("install", &shown(&installed));
+        self.check_stop()?;
+
+        let process = start_agent(&self.provider, &created.id, &self.root, self.agent, &installed.program)?;
+        self.session.store.update(|state| {
+            if let Some(record) = state.record_mut(&self.record.id) {
+                record.program = Some(installed.program.clone());
+                record.process = Some(process);
+            }
+            Ok(())
+        })?;
+        self.steps.done("start", "attached. Ctrl-] detaches");
+        Ok(())
+    }
+
+    fn check_stop(&self) -> Result<()> {
+        if self.stop.raised() { Err(Error::failed("the pane was closed")) } else { Ok(()) }
+    }
+
+    /// What would leave, judged before a box is paid for.
+    fn selection(&self) -> Result<Selection> {
+        let worktree = Worktree::discover(&self.session.git()?, &self.record.worktree)?;
+        let selection = worktree::select(&worktree, &self.config.rules())?;
+        if selection.files().is_empty() {
+            return Err(Error::failed("no file of this worktree would be uploaded")
+                .fact("worktree", self.session.paths.show(worktree.root()))
+                .fact("stay home", format!("{} files", selection.stayed.len()))
+                .help("see why with: createos-sandbox herdr upload --dry-run"));
+        }
+        // What is sent is smaller, packed; far beyond the limit packing is not even tried.
+        let size = selection.raw_size()?;
+        if size > MOST_RAW {
+            return Err(too_large(size));
+        }
+        Ok(selection)
+    }
+
+    /// Images often carry the agent: an allow-list without the installer's hosts is only a warning.
+    fn warn_about_egress(&self) {
+        if self.config.egress.is_empty() {
+            return;
+        }
+        let passes = |host: &str| self.config.egress.iter().any(|rule| rule.lets_pass(host, 443));
+        let missing: Vec<_> =
+            self.agent.spec().hosts.iter().map(String::as_str).filter(|host| !passes(host)).collect();
+        if !missing.is_empty() {
+            ui::line(format!(
+                "  note: egress does not list {}: if the image lacks {}, its install will fail\n",
+                missing.join(", "),
+                self.agent.spec().program
+            ));
+        }
+    }
+
+    fn create(&mut self) -> Result<Created> {
+        for _ in 0..NAMES {
+            self.save(|record| record.create_called = true)?;
+            let spec = CreateSpec {
+                name: self.record.name.clone(),
+                shape: self.config.shape.as_str().into(),
+                rootfs: self.config.rootfs.as_ref().map(|rootfs| rootfs.as_str().into()),
+                auto_pause: Some(self.config.auto_pause.as_str().into()),
+                egress: self.config.egress.iter().map(|rule| rule.as_str().into()).collect(),
+                no_network: false,
+            };
+            match self.provider.create(&spec) {
+                Ok(created) => {
+                    self.save(|record| record.box_id = Some(created.id.clone()))?;
+                    self.session.store.update(|state| {
+                        state.remember(&created.name, &created.id);
+                        Ok(())
+                    })?;
+                    return Ok(created);
+                }
+                Err(failure) if failure.refusal == Refusal::NameTaken => {
+                    let name = renamed(&self.record.name)?;
+                    self.save(|record| {
+                        record.name = name.clone();
+                        record.create_called = false;
+                    })?;
+                }
+                Err(failure) => return Err(self.refused(failure)),
+            }
+        }
+        self.save(|record| record.create_called = false)?;
+        Err(Error::failed(format!("{NAMES} box names in a row were taken")).help("press the start key again"))
+    }
+
+    /// A refusal with what it means here: which of the boxes are our own.
+    fn refused(&self, failure: Failure) -> Error {
+        let cap = matches!(failure.refusal, Refusal::Cap | Refusal::DailyCap);
+        let mut error = Error::from(failure);
+        if cap {
+            let made = self.session.store.read().map(|state| state.records).unwrap_or_default();
+            for record in made.iter().filter(|record| record.id != self.record.id && record.box_id.is_some())
+            {
+                error = error.fact(
+                    "yours",
+                    format!("{} in {}", record.name, self.session.paths.show(&record.worktree)),
+                );
+            }
+        }
+        error
+    }
+
+    fn save(&mut self, change: impl Fn(&mut Record)) -> Result<()> {
+        change(&mut self.record);
+        self.session.store.update(|state| match state.record_mut(&self.record.id) {
+            Some(record) => {
+                change(record);
+                Ok(())
+            }
+            None => Err(Error::failed("the record of this start is gone")),
+        })
+    }
+
+    fn upload(
+        &mut self,
+        selection: &Selection,
+        remote: &mut ProviderBox,
+        archive: &str,
+    ) -> Result<worktree::Base> {
+        let mut file = tempfile::tempfile_in(self.session.store.folder())
+            .at("create a file in", self.session.store.folder())?;
+        let packed = worktree::pack(selection, &mut file, &mut |_, _| {})?;
+        if packed.archive_bytes > LARGEST_UPLOAD {
+            return Err(too_large(packed.archive_bytes));
+        }
+        if packed.base.is_empty() {
+            return Err(Error::failed("no file of this worktree may be uploaded")
+                .help("see why with: createos-sandbox herdr upload --dry-run"));
+        }
+        file.rewind().at("read", self.session.store.folder())?;
+        merge::Remote::push(remote, &mut file, archive)?;
+        let home = packed.stayed.len();
+        let mut what = format!("{} files, {}", packed.files, ui::bytes(packed.bytes));
+        if home > 0 {
+            what.push_str(&format!("   {home} stayed home (herdr upload --dry-run)"));
+        }
+        self.steps.done("upload", &what);
+        Ok(packed.base)
+    }
+}
+
+/// Starts the agent on a PTY of the pane's size.
+///
+/// # Errors
+/// The provider's refusal.
+pub(super) fn start_agent(
+    provider: &Provider,
+    id: &BoxId,
+    root: &RemoteRoot,
+    agent: Agent,
+    program: &str,
+) -> Result<ProcessId> {
+    let (rows, cols) = terminal::size();
+    // The official attach paints a footer on the last row (quirk Q12).
+    let rows =
+        if provider.kind() == crate::createos::ProviderKind::Createos { rows.max(2) - 1 } else { rows };
+    let args = if agent == Agent::Shell { vec!["-l".to_owned()] } else { Vec::new() };
+    let spec = StartSpec { cwd: root.as_str().into(), rows, cols, program: program.into(), args };
+    Ok(provider.process_start(id, &spec)?.id)
+}
+
+fn too_large(size: u64) -> Error {
+    Error::failed(format!("the upload is too large: {}", ui::bytes(size)))
+        .fact("limit", ui::bytes(LARGEST_UPLOAD))
+        .help("leave large files out with excludes in config.json; see them with: createos-sandbox herdr upload --dry-run")
+}
+
+fn shown(installed: &Installed) -> String {
+    let version = installed.version.as_deref().map(|version| format!("{version}  ")).unwrap_or_default();
+    format!("{version}{}", ui::visible(&installed.program))
+}

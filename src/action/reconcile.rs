@@ -1,0 +1,35 @@
+//! `reconcile`: keeps mappings true when panes move and after Herdr's start.
+
+use super::detached;
+use super::session::Session;
+use crate::error::Result;
+
+/// On `pane.moved` stores the pane's new id; at startup binds mappings to the panes that are there.
+///
+/// # Errors
+/// Herdr or the state cannot be read.
+pub(super) fn reconcile(session: &Session) -> Result<String> {
+    if let Some(moved) = session.invocation.moved() {
+        let socket = session.socket.as_str();
+        let count = session.store.update(|state| {
+            // The terminal is the identity: it stays over moves.
+            let shows = |record: &&mut crate::state::Record| {
+                record.socket == socket && record.terminal.as_ref() == Some(&moved.pane.terminal)
+            };
+            Ok(state
+                .records
+                .iter_mut()
+                .filter(shows)
+                .map(|record| record.pane = Some(moved.pane.id.clone()))
+                .count())
+        })?;
+        return Ok(format!("{count} mappings follow pane {}", moved.pane.id));
+    }
+    if session.invocation.event.as_deref() != Some("startup") {
+        return Ok("nothing to do".into());
+    }
+    let panes: Vec<_> = session.herdr.panes()?.into_iter().map(|pane| (pane.id, pane.terminal)).collect();
+    let orphans = session.store.update(|state| Ok(state.rebind(&session.socket, &panes)))?;
+    detached::finish_abandoned(session)?;
+    Ok(format!("{} panes, {} boxes without a pane", panes.len(), orphans.len()))
+}

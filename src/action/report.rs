@@ -1,0 +1,157 @@
+//! What an action tells: its one result line for programs, its words for people.
+
+use crate::error::Error;
+use crate::herdr::PaneId;
+use crate::ui;
+use serde_json::{Map, Value};
+
+/// The line's beginning; the last such line in the log is the result.
+const MARK: &str = "CREATEOS_HERDR_RESULT: ";
+/// Herdr's log keeps the first 64 KiB of stdout (contract 4.6).
+const LONGEST: usize = 60 * 1024;
+
+/// How a person who pressed a key hears of it. Nobody sees an action's stdout then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Notice {
+    /// The screen shows it already.
+    Nothing,
+    /// A short success: a toast, else the pane's title.
+    Toast,
+    /// Text to read, or a question's first half.
+    Popup,
+}
+
+/// An action that did what it was asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Report {
+    fields: Map<String, Value>,
+    text: String,
+    notice: Notice,
+    pane: Option<PaneId>,
+}
+
+impl Report {
+    /// `text` is for people: one line, or a small table.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { fields: Map::new(), text: text.into(), notice: Notice::Toast, pane: None }
+    }
+
+    /// A member of the result line.
+    #[must_use]
+    pub(crate) fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.into(), value.into());
+        self
+    }
+
+    /// How it is told after a key press.
+    #[must_use]
+    pub(crate) fn notice(mut self, notice: Notice) -> Self {
+        self.notice = notice;
+        self
+    }
+
+    /// The pane on which a title may show it.
+    #[must_use]
+    pub(crate) fn on(mut self, pane: Option<&PaneId>) -> Self {
+        self.pane = pane.cloned();
+        self
+    }
+
+    /// The words for people.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How it is told.
+    pub(crate) fn kind(&self) -> &Notice {
+        &self.notice
+    }
+
+    /// Where a title may show it.
+    pub(crate) fn pane(&self) -> Option<&PaneId> {
+        self.pane.as_ref()
+    }
+}
+
+/// Prints the result line of an action.
+pub(crate) fn print_line(action: &str, outcome: Result<&Report, &Error>) {
+    ui::line(line(action, outcome));
+}
+
+fn line(action: &str, outcome: Result<&Report, &Error>) -> String {
+    let mut members = Map::new();
+    members.insert("schemaVersion".into(), 1.into());
+    members.insert("action".into(), action.into());
+    members.insert("ok".into(), outcome.is_ok().into());
+    match outcome {
+        Ok(report) => members.extend(report.fields.clone()),
+        Err(error) => {
+            members.insert("error".into(), full_message(error).into());
+            members.insert("fix".into(), error.hints().join("; ").into());
+        }
+    }
+    let text = Value::Object(members.clone()).to_string();
+    if text.len() <= LONGEST {
+        return format!("{MARK}{text}");
+    }
+    // Lists can be long; what is cut is cut visibly and the line stays one JSON object.
+    for value in members.values_mut() {
+        match value {
+            Value::Array(items) => items.truncate(100),
+            Value::String(text) => *text = text.chars().take(2000).collect(),
+            _ => {}
+        }
+    }
+    members.insert("truncated".into(), true.into());
+    format!("{MARK}{}", Value::Object(members))
+}
+
+/// The message with its facts, in one line.
+pub(crate) fn full_message(error: &Error) -> String {
+    let facts: Vec<_> = error.facts().iter().map(|(label, value)| format!("{label}: {value}")).collect();
+    if facts.is_empty() {
+        return error.message().to_owned();
+    }
+    format!("{} ({})", error.message(), facts.join("; "))
+}
+
+/// An error as text for a popup or a pane.
+pub(crate) fn error_text(error: &Error) -> String {
+    let mut text = format!("error: {}", error.message());
+    let width = error.facts().iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    for (label, value) in error.facts() {
+        text.push_str(&format!("\n  {label:width$}   {value}"));
+    }
+    for hint in error.hints() {
+        text.push_str(&format!("\nhelp: {hint}"));
+    }
+    ui::visible(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_the_members_in_their_order() {
+        let report = Report::new("x").field("result", "applied").field("bytes", 237);
+        assert_eq!(
+            line("apply", Ok(&report)),
+            r#"CREATEOS_HERDR_RESULT: {"schemaVersion":1,"action":"apply","ok":true,"result":"applied","bytes":237}"#
+        );
+        let error = Error::failed("no").fact("box", "b").help("do");
+        assert_eq!(
+            line("start", Err(&error)),
+            r#"CREATEOS_HERDR_RESULT: {"schemaVersion":1,"action":"start","ok":false,"error":"no (box: b)","fix":"do"}"#
+        );
+    }
+
+    #[test]
+    fn a_long_list_is_cut_and_the_line_stays_json() {
+        let files: Vec<_> = (0..20_000).map(|n| format!("file-{n}")).collect();
+        let text = line("apply", Ok(&Report::new("x").field("files", files)));
+        assert!(text.len() < LONGEST);
+        let value: Value = serde_json::from_str(text.strip_prefix(MARK).unwrap()).unwrap();
+        assert_eq!(value["truncated"], true);
+    }
+}

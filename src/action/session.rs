@@ -1,0 +1,204 @@
+//! What every action has at hand: who called, Herdr, the state, the settings, the providers.
+
+use super::program;
+use crate::config::Config;
+use crate::createos::{BoxId, Provider, ProviderBox, ProviderKind};
+use crate::error::{Error, Result};
+use crate::herdr::{Herdr, HerdrError, Invocation, Pane};
+use crate::paths::Paths;
+use crate::state::{Record, Store, take_over};
+use crate::worktree::Worktree;
+use std::cell::OnceCell;
+use std::path::PathBuf;
+
+/// One action's surroundings.
+pub(super) struct Session {
+    /// Who called, and where.
+    pub(super) invocation: Invocation,
+    /// Herdr's command line.
+    pub(super) herdr: Herdr,
+    /// The state folder.
+    pub(super) store: Store,
+    /// Every path.
+    pub(super) paths: Paths,
+    /// The part of a pane's key that tells sessions apart.
+    pub(super) socket: String,
+    focus: OnceCell<Option<Pane>>,
+}
+
+impl Session {
+    /// From the environment. The state folder is opened, mappings of the earlier plugin are taken over.
+    ///
+    /// # Errors
+    /// There is no home, no Herdr, or the state folder cannot be written.
+    pub(super) fn open() -> Result<Self> {
+        let paths = Paths::from_env()?;
+        let invocation = Invocation::from_env();
+        let folder = std::env::var_os("HERDR_PLUGIN_STATE_DIR")
+            .map(PathBuf::from)
+            .filter(|folder| folder.is_absolute())
+            .unwrap_or_else(|| paths.plugin_state());
+        let socket = match &invocation.socket {
+            Some(socket) => socket.clone(),
+            None => default_socket(&paths),
+        };
+        let session = Self {
+            herdr: Herdr::new(program::herdr(paths.home())?),
+            store: Store::open(&folder)?,
+            invocation,
+            paths,
+            socket,
+            focus: OnceCell::new(),
+        };
+        session.take_over()?;
+        Ok(session)
+    }
+
+    fn take_over(&self) -> Result<()> {
+        let (count, odd) = take_over(&self.store, &self.socket)?;
+        for line in odd {
+            crate::ui::note(format!("warning: {line}"));
+        }
+        if count > 0 {
+            // Only now are the pane ids of the earlier plugin known to be meant for these panes.
+            let panes = self.herdr.panes()?;
+            let panes: Vec<_> = panes.into_iter().map(|pane| (pane.id, pane.terminal)).collect();
+            self.store.update(|state| Ok(state.rebind(&self.socket, &panes)))?;
+            crate::ui::note(format!("{count} mappings of the earlier plugin were taken over"));
+        }
+        Ok(())
+    }
+
+    /// The pane that has the focus, or in which a person typed; `None` when there is none.
+    ///
+    /// # Errors
+    /// Herdr cannot be asked.
+    pub(super) fn focus(&self) -> Result<Option<&Pane>> {
+        if self.focus.get().is_none() {
+            let pane = match &self.invocation.pane {
+                Some(id) => match self.herdr.pane(id) {
+                    Err(error) if error.is("pane_not_found") => None,
+                    pane => Some(pane?),
+                },
+                None => match self.herdr.current_pane() {
+                    Ok(pane) => Some(pane),
+                    Err(HerdrError::Refused { .. }) => None,
+                    Err(error) => return Err(error.into()),
+                },
+            };
+            let _first = self.focus.set(pane);
+        }
+        Ok(self.focus.get().and_then(Option::as_ref))
+    }
+
+    /// The focused pane, which the action cannot do without.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn need_focus(&self) -> Result<&Pane> {
+        self.focus()?.ok_or_else(|| {
+            Error::failed("no pane has the focus in this Herdr session")
+                .help("open a workspace in a git worktree, then press the key in its pane")
+        })
+    }
+
+    /// The folder that the action is about: the pane's.
+    pub(super) fn folder(&self) -> Result<PathBuf> {
+        if let Some(folder) = &self.invocation.cwd {
+            return Ok(folder.clone());
+        }
+        let pane = self.need_focus()?;
+        pane.cwd
+            .clone()
+            .ok_or_else(|| Error::failed(format!("Herdr does not know the folder of pane {}", pane.id)))
+    }
+
+    /// The git worktree of that folder.
+    ///
+    /// # Errors
+    /// It is in none.
+    pub(super) fn worktree(&self) -> Result<Worktree> {
+        Worktree::discover(&self.git()?, &self.folder()?)
+    }
+
+    /// git's path.
+    ///
+    /// # Errors
+    /// It is nowhere.
+    pub(super) fn git(&self) -> Result<PathBuf> {
+        program::find("git", self.recorded("git").as_deref(), self.paths.home())
+    }
+
+    /// The plugin's settings.
+    ///
+    /// # Errors
+    /// They cannot be read, or hold something that is not a setting.
+    pub(super) fn config(&self) -> Result<Config> {
+        let folder = std::env::var_os("HERDR_PLUGIN_CONFIG_DIR").map(PathBuf::from);
+        let path = match folder.filter(|folder| folder.is_absolute()) {
+            Some(folder) => folder.join("config.json"),
+            None => self.paths.plugin_config(),
+        };
+        Config::load(&path)
+    }
+
+    /// The program that makes boxes of this kind.
+    ///
+    /// # Errors
+    /// It is nowhere.
+    pub(super) fn provider(&self, kind: ProviderKind) -> Result<Provider> {
+        Ok(match kind {
+            ProviderKind::Createos => Provider::createos(program::find(
+                "createos",
+                self.recorded("createos").as_deref(),
+                self.paths.home(),
+            )?),
+            ProviderKind::Local => Provider::local(own_binary()?),
+        })
+    }
+
+    /// A record's box at its provider.
+    ///
+    /// # Errors
+    /// The provider's program is nowhere, or the box was never made.
+    pub(super) fn remote(&self, record: &Record) -> Result<ProviderBox> {
+        Ok(ProviderBox::new(self.provider(record.provider)?, box_id(record)?))
+    }
+
+    /// The absolute path that setup checked and wrote beside the manifest.
+    fn recorded(&self, name: &str) -> Option<PathBuf> {
+        let text = std::fs::read(self.paths.bundled_plugin().join("programs.json")).ok()?;
+        let programs: serde_json::Value = serde_json::from_slice(&text).ok()?;
+        programs.get(name)?.as_str().map(PathBuf::from)
+    }
+}
+
+/// The id of a record's box.
+///
+/// # Errors
+/// It was never made.
+pub(super) fn box_id(record: &Record) -> Result<BoxId> {
+    record.box_id.clone().ok_or_else(|| {
+        Error::failed(format!("box {} is still being made", record.name))
+            .help("wait for its pane, then try again")
+    })
+}
+
+/// Our own path, for children and manifests.
+///
+/// # Errors
+/// The system does not tell.
+pub(super) fn own_binary() -> Result<PathBuf> {
+    std::env::current_exe()
+        .map_err(|source| Error::failed(format!("where this program is cannot be told: {source}")))
+}
+
+/// The socket that Herdr's own command line would use (contract 8.1).
+fn default_socket(paths: &Paths) -> String {
+    let folder =
+        match std::env::var("HERDR_SESSION").ok().filter(|name| !name.is_empty() && name != "default") {
+            Some(name) => paths.herdr_config_dir().join("sessions").join(name),
+            None => paths.herdr_config_dir().to_path_buf(),
+        };
+    folder.join("herdr.sock").display().to_string()
+}

@@ -1,0 +1,285 @@
+//! The pane that shows a box: the attach child, what its end means, and the holding screen.
+
+use super::bring_back::{bring_back, find_end};
+use super::session::Session;
+use super::start::title;
+use super::terminal::{self, Keys, Typed};
+use crate::config::Agent;
+use crate::createos::ProcessId;
+use crate::error::{Error, Result};
+use crate::exec::Run;
+use crate::fs::Lock;
+use crate::state::{Record, RecordId};
+use crate::ui;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// How an attach has ended; told apart by asking, since its exit code says little (quirk Q12).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum End {
+    /// The agent still runs, the person looked away.
+    Detached,
+    /// The agent ended, with its exit code or signal if known.
+    Exited(String),
+    /// The box is paused.
+    Paused,
+    /// The box is deleted, which is proven.
+    Gone,
+    /// The connection ended, or the provider cannot be asked.
+    Lost(String),
+}
+
+/// Keys count only after the person has typed nothing for so long: the words that are being typed when
+/// the agent ends are meant for the agent.
+const CALM: Duration = Duration::from_secs(1);
+/// An attach that lasted so long was a connection; the back-off starts anew.
+const WAS_CONNECTED: Duration = Duration::from_secs(30);
+/// The longest wait between two tries to reattach.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// After so long without a connection the person decides.
+const GIVE_UP: Duration = Duration::from_secs(300);
+
+/// Shows a box until the person closes the pane. `_owned` is the record's lock: while this runs the
+/// pane has an owner.
+///
+/// # Errors
+/// The state cannot be read.
+pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()> {
+    // Ctrl-C is the agent's; between two children it must not end the pane.
+    let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
+    let modes = terminal::modes();
+    let mut lost_since: Option<Instant> = None;
+    let mut wait = Duration::from_secs(1);
+    let _stale = std::fs::remove_file(session.store.wake_file(id));
+    loop {
+        let Some(record) = record(session, id)? else {
+            return hold(session, id, "its box was deleted", None, Choice::CloseOnly);
+        };
+        let end = match &record.process {
+            Some(process) => {
+                let began = Instant::now();
+                let ended_well = attach(session, &record, process)?;
+                terminal::restore(modes.as_ref());
+                if began.elapsed() > WAS_CONNECTED {
+                    (lost_since, wait) = (None, Duration::from_secs(1));
+                }
+                judge(session, &record, process, ended_well)
+            }
+            None => End::Exited(String::new()),
+        };
+        let why = words(&record, &end);
+        match end {
+            End::Gone => return hold(session, id, &why, Some(&record), Choice::CloseOnly),
+            End::Lost(_) if lost_since.get_or_insert_with(Instant::now).elapsed() < GIVE_UP => {
+                ui::line(format!(
+                    "\n{} in {}: {why}; trying again in {} s (q closes this pane)",
+                    title(&record),
+                    record.name,
+                    wait.as_secs()
+                ));
+                if wait_or_quit(wait)? {
+                    return Ok(());
+                }
+                wait = (wait * 2).min(LONGEST_WAIT);
+                continue;
+            }
+            _ => {}
+        }
+        (lost_since, wait) = (None, Duration::from_secs(1));
+        if !hold_and_bring_back(session, id, &why, &record)? {
+            return Ok(());
+        }
+    }
+}
+
+/// The screen of a start that failed: it stays readable, and no host shell opens by itself.
+///
+/// # Errors
+/// The terminal cannot be read.
+pub(super) fn failed(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()> {
+    let record = record(session, id)?;
+    choose(session, id, record.as_ref(), Choice::CloseOnly).map(|_| ())
+}
+
+fn record(session: &Session, id: &RecordId) -> Result<Option<Record>> {
+    Ok(session.store.read()?.record(id).cloned())
+}
+
+/// Runs the attach child in the pane's own terminal. Only the child carries `HERDR_AGENT`: on the pane
+/// it would stick to whatever runs there later (contract `herdr.md` 13). True for exit code 0.
+fn attach(session: &Session, record: &Record, process: &ProcessId) -> Result<bool> {
+    let provider = session.provider(record.provider)?;
+    let id = super::session::box_id(record)?;
+    let argv = provider.attach_argv(&id, process, true);
+    let mut run = Run::new(&argv[0]).args(&argv[1..]).cwd("/").env("CREATEOS_DO_NOT_TRACK", "1");
+    run = match record.agent.parse::<Agent>().ok().and_then(|agent| agent.spec().label.clone()) {
+        Some(label) => run.env("HERDR_AGENT", label),
+        None => run.env_remove("HERDR_AGENT"),
+    };
+    Ok(run.interactive().run()?.success())
+}
+
+fn judge(session: &Session, record: &Record, process: &ProcessId, ended_well: bool) -> End {
+    match find_end(session, record, process) {
+        Ok(Some(end)) => end,
+        // The agent runs. A stream that simply ends has exit code 0 too, as a detach has.
+        Ok(None) if ended_well => End::Detached,
+        Ok(None) => End::Lost("the connection to the box was lost".into()),
+        Err(error) => End::Lost(error.message().to_owned()),
+    }
+}
+
+fn words(record: &Record, end: &End) -> String {
+    match end {
+        End::Detached => "you look away: the agent still runs in the box".into(),
+        End::Exited(how) if how.is_empty() => "the agent has ended".into(),
+        End::Exited(how) => format!("the agent has ended, {how}"),
+        End::Paused if record.auto_pause.is_empty() => "the box is paused".into(),
+        End::Paused => format!("the box is paused; it pauses after {} without activity", record.auto_pause),
+        End::Gone => "its box was deleted".into(),
+        End::Lost(why) => ui::visible(why),
+    }
+}
+
+/// Holds until the person brings the agent back or closes the pane. False: the pane is to be closed.
+fn hold_and_bring_back(session: &Session, id: &RecordId, why: &str, record: &Record) -> Result<bool> {
+    headline(record, why);
+    loop {
+        if choose(session, id, Some(record), Choice::BringBack)? == Decision::Close {
+            return Ok(false);
+        }
+        ui::line("  bringing it back …");
+        match bring_back(session, id) {
+            Ok(_) => return Ok(true),
+            Err(error) => ui::line(format!("\n{}\n", super::report::error_text(&error))),
+        }
+        if self::record(session, id)?.is_none() {
+            return Ok(true);
+        }
+    }
+}
+
+fn hold(session: &Session, id: &RecordId, why: &str, record: Option<&Record>, choice: Choice) -> Result<()> {
+    match record {
+        Some(record) => headline(record, why),
+        None => ui::line(format!("\nThis pane has nothing to show: {why}.\n")),
+    }
+    choose(session, id, record, choice).map(|_| ())
+}
+
+fn headline(record: &Record, why: &str) {
+    ui::line(format!("\n{} in {}: {why}.\n", title(record), record.name));
+}
+
+/// What the holding screen offers besides a shell and the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    BringBack,
+    CloseOnly,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Decision {
+    BringBack,
+    Close,
+}
+
+fn choose(session: &Session, id: &RecordId, record: Option<&Record>, choice: Choice) -> Result<Decision> {
+    let folder = record.map_or_else(|| session.paths.home().to_path_buf(), |record| record.worktree.clone());
+    let offer = || {
+        if choice == Choice::BringBack {
+            ui::line("  Enter   resume and reattach");
+        }
+        ui::line(format!(
+            "  s       a shell on THIS machine, in {}",
+            ui::visible(&session.paths.show(&folder))
+        ));
+        let stays = if choice == Choice::BringBack { " (the box stays; herdr boxes shows it)" } else { "" };
+        ui::line(format!("  q       close this pane{stays}"));
+    };
+    if !std::io::stdin().is_terminal() {
+        return Ok(Decision::Close);
+    }
+    offer();
+    loop {
+        match key(session, id)? {
+            Key::Wake | Key::Enter if choice == Choice::BringBack => return Ok(Decision::BringBack),
+            Key::Quit => return Ok(Decision::Close),
+            Key::Shell => {
+                local_shell(&folder)?;
+                offer();
+            }
+            Key::Wake | Key::Enter => {}
+        }
+    }
+}
+
+enum Key {
+    Enter,
+    Shell,
+    Quit,
+    /// An attach from another pane, or by key, wants this screen to come back.
+    Wake,
+}
+
+fn key(session: &Session, id: &RecordId) -> Result<Key> {
+    let keys = Keys::take()?;
+    let wake = session.store.wake_file(id);
+    let mut quiet_since = Instant::now();
+    loop {
+        if wake.exists() && std::fs::remove_file(&wake).is_ok() {
+            return Ok(Key::Wake);
+        }
+        match keys.read(Duration::from_millis(250)) {
+            Typed::Nothing => {}
+            Typed::Ended => return Ok(Key::Quit),
+            Typed::Bytes(bytes) => {
+                let calm = quiet_since.elapsed() >= CALM;
+                quiet_since = Instant::now();
+                match bytes.as_slice() {
+                    _ if !calm => {}
+                    b"\r" | b"\n" => return Ok(Key::Enter),
+                    b"s" => return Ok(Key::Shell),
+                    b"q" => return Ok(Key::Quit),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Waits, but a `q` ends it: true.
+fn wait_or_quit(limit: Duration) -> Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        std::thread::sleep(limit);
+        return Ok(false);
+    }
+    let keys = Keys::take()?;
+    let began = Instant::now();
+    while let Some(left) = limit.checked_sub(began.elapsed()) {
+        match keys.read(left.min(Duration::from_millis(500))) {
+            Typed::Bytes(bytes) if bytes == b"q" => return Ok(true),
+            Typed::Ended => return Ok(true),
+            _ => {}
+        }
+    }
+    Ok(false)
+}
+
+/// A shell on this machine, asked for by its key.
+fn local_shell(folder: &std::path::Path) -> Result<()> {
+    let shell =
+        std::env::var_os("SHELL").filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".into());
+    ui::line("\nThis shell runs on THIS machine. Leave it with exit.\n");
+    let modes = terminal::modes();
+    let run = Run::new(&shell).cwd(folder).env_remove("HERDR_AGENT").env_remove(super::start::RECORD);
+    let ended = run.interactive().run();
+    terminal::restore(modes.as_ref());
+    match ended {
+        Ok(_) => ui::line("\nBack from the shell on this machine.\n"),
+        Err(error) => ui::line(format!("\n{}\n", super::report::error_text(&Error::from(error)))),
+    }
+    Ok(())
+}

@@ -1,0 +1,273 @@
+//! `start`: reserves the pane, opens a pane of this plugin, waits for what provision tells.
+
+use super::detached;
+use super::report::{Notice, Report};
+use super::session::Session;
+use crate::config::{Agent, Config};
+use crate::createos::{BoxName, ProviderKind};
+use crate::error::{Error, Result};
+use crate::herdr::Place;
+use crate::state::{Outcome, Phase, Record, RecordId, State, random};
+use crate::worktree::Worktree;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How long provision may take.
+const LONGEST: Duration = Duration::from_secs(600);
+/// How long the new pane may take to take its record's lock.
+const PANE: Duration = Duration::from_secs(30);
+/// The variable that tells a pane which record it shows.
+pub(super) const RECORD: &str = "CREATEOS_SANDBOX_RECORD";
+
+/// Starts an agent in a new box.
+///
+/// # Errors
+/// Anything that keeps the agent from running; what was made for it is gone again, or named.
+pub(super) fn start(session: &Session) -> Result<Report> {
+    let pane = session.need_focus()?;
+    let Some(_reserved) = session.store.lock_source(&session.socket, &pane.terminal)? else {
+        return already(session);
+    };
+    let state = session.store.read()?;
+    if let Some(record) = starting_in(session, &state)? {
+        return Ok(already_report(&record));
+    }
+    detached::finish_abandoned(session)?;
+    let shown =
+        state.of_terminal(&session.socket, &pane.terminal).filter(|record| record.phase == Phase::Ready);
+
+    let config = session.config()?;
+    let worktree = session.worktree()?;
+    if worktree.root().to_str().is_none() {
+        return Err(Error::failed(format!(
+            "the worktree's path is not UTF-8: {}",
+            worktree.root().display()
+        )));
+    }
+    let kind = provider_kind(&config);
+    session.provider(kind)?;
+    let record = Record {
+        id: RecordId::random(),
+        phase: Phase::Starting,
+        socket: session.socket.clone(),
+        source: Some(pane.terminal.clone()),
+        terminal: None,
+        pane: None,
+        provider: kind,
+        name: box_name(&worktree, &state.installation)?,
+        create_called: false,
+        box_id: None,
+        agent: config.agent.name().into(),
+        program: None,
+        process: None,
+        worktree: worktree.root().to_path_buf(),
+        remote_root: config.remote_root.to_string(),
+        auto_pause: config.auto_pause.to_string(),
+        outcome: None,
+        delete_armed_at: None,
+        created_at: now(),
+    };
+    // Before anything is paid for. The name in the file is the installation's from now on.
+    session.store.update(|state| {
+        state.installation.clone_from(&installation_of(&record.name));
+        state.records.push(record.clone());
+        Ok(())
+    })?;
+    let env = [(RECORD, record.id.as_str())];
+    let opened =
+        session.herdr.open_plugin_pane("agent", Place::RightOf(&pane.id), Some(worktree.root()), &env);
+    if let Err(error) = opened {
+        forget(session, &record.id)?;
+        return Err(Error::from(error).help("see what Herdr says with: herdr plugin list"));
+    }
+    let outcome = wait(session, &record.id)?;
+    finish(session, &record.id, &outcome, shown.map(|other| other.name.clone()))
+}
+
+/// Somebody else holds the reservation of this pane.
+fn already(session: &Session) -> Result<Report> {
+    let state = session.store.read()?;
+    Ok(match starting_in(session, &state)? {
+        Some(record) => already_report(&record),
+        // The other process has not written its record yet.
+        None => Report::new("a start from this pane is already running").field("result", "already-starting"),
+    })
+}
+
+/// A start that this pane belongs to, as its source or as the pane that it opened.
+fn starting_in(session: &Session, state: &State) -> Result<Option<Record>> {
+    let terminal = Some(&session.need_focus()?.terminal);
+    let ours = state.records.iter().filter(|record| {
+        record.phase == Phase::Starting
+            && record.socket == session.socket
+            && (record.source.as_ref() == terminal || record.terminal.as_ref() == terminal)
+    });
+    for record in ours {
+        if session.store.try_lock_record(&record.id)?.is_none() {
+            return Ok(Some(record.clone()));
+        }
+    }
+    Ok(None)
+}
+
+fn already_report(record: &Record) -> Report {
+    let place = record.pane.as_ref().map_or("a new pane".to_owned(), |pane| format!("pane {pane}"));
+    Report::new(format!("{} is already starting in box {}, in {place}", title(record), record.name))
+        .field("result", "already-starting")
+        .field("box", record.name.as_str())
+        .field("pane", record.pane.as_ref().map_or("", |pane| pane.as_str()))
+        .field("agent", record.agent.as_str())
+        .on(record.pane.as_ref())
+}
+
+/// Waits for the outcome in the record. A pane that was closed meanwhile leaves none.
+fn wait(session: &Session, id: &RecordId) -> Result<Outcome> {
+    let began = Instant::now();
+    let mut owned = false;
+    loop {
+        let state = session.store.read()?;
+        let gone = || Outcome {
+            ok: false,
+            error: "the pane was closed before the agent ran".into(),
+            fix: "press the start key again".into(),
+        };
+        let Some(record) = state.record(id) else { return Ok(gone()) };
+        if let Some(outcome) = &record.outcome {
+            return Ok(outcome.clone());
+        }
+        let free = session.store.try_lock_record(id)?.is_some();
+        owned |= !free;
+        if free && (owned || began.elapsed() > PANE) {
+            // Looked at once more: the outcome may have been written between the two looks.
+            let state = session.store.read()?;
+            let outcome = state.record(id).and_then(|record| record.outcome.clone());
+            if outcome.is_none() {
+                detached::cleanup(session, id)?;
+            }
+            return Ok(outcome.unwrap_or_else(gone));
+        }
+        if began.elapsed() > LONGEST {
+            return Ok(Outcome {
+                ok: false,
+                error: format!("the start did not finish within {} minutes", LONGEST.as_secs() / 60),
+                fix: "look at its pane; closing it deletes the box".into(),
+            });
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn finish(session: &Session, id: &RecordId, outcome: &Outcome, shown: Option<BoxName>) -> Result<Report> {
+    let state = session.store.read()?;
+    let record = state.record(id);
+    if !outcome.ok {
+        if record.is_some_and(|record| record.phase == Phase::Failed) {
+            session.store.update(|state| {
+                state.forget(id);
+                Ok(())
+            })?;
+        }
+        return Err(Error::failed(outcome.error.clone()).help(outcome.fix.clone()));
+    }
+    let record = record.ok_or_else(|| Error::failed("the box was deleted while it started"))?;
+    let besides = shown.map(|name| format!("; this pane shows box {name}")).unwrap_or_default();
+    Ok(Report::new(format!("{} runs in box {}{besides}", title(record), record.name))
+        .field("result", "started")
+        .field("box", record.name.as_str())
+        .field("boxId", record.box_id.as_ref().map_or("", |id| id.as_str()))
+        .field("pane", record.pane.as_ref().map_or("", |pane| pane.as_str()))
+        .field("agent", record.agent.as_str())
+        // The new pane has the focus and shows it, unless a second box needs saying.
+        .notice(if besides.is_empty() { Notice::Nothing } else { Notice::Toast })
+        .on(record.pane.as_ref()))
+}
+
+fn forget(session: &Session, id: &RecordId) -> Result<()> {
+    session.store.update(|state| {
+        state.forget(id);
+        Ok(())
+    })?;
+    session.store.forget_files(id);
+    Ok(())
+}
+
+/// The client's word for the setting's.
+pub(super) fn provider_kind(config: &Config) -> ProviderKind {
+    match config.provider {
+        crate::config::Provider::Createos => ProviderKind::Createos,
+        crate::config::Provider::Local => ProviderKind::Local,
+    }
+}
+
+/// The agent's name for people.
+pub(super) fn title(record: &Record) -> String {
+    record.agent.parse::<Agent>().map_or_else(|_| record.agent.clone(), |agent| agent.spec().title.clone())
+}
+
+/// Seconds since 1970.
+pub(super) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+fn box_name(worktree: &Worktree, installation: &str) -> Result<BoxName> {
+    let folder = worktree.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    new_name(&folder, installation)
+}
+
+/// `hd-<repo ≤8>-<installation 4><random 5>`, at most 22 characters.
+fn new_name(folder: &str, installation: &str) -> Result<BoxName> {
+    let repo: String = folder
+        .to_ascii_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect::<String>()
+        .split('-')
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+        .chars()
+        .take(8)
+        .collect();
+    let repo = repo.trim_end_matches('-');
+    let repo = if repo.is_empty() { "box" } else { repo };
+    let name = format!("hd-{repo}-{installation}{}", random::letters(5));
+    name.parse().map_err(|error| Error::failed(format!("{error}")))
+}
+
+/// Another name for the same record, when one is taken.
+pub(super) fn renamed(name: &BoxName) -> Result<BoxName> {
+    let stem = &name.as_str()[..name.as_str().len() - 5];
+    format!("{stem}{}", random::letters(5)).parse().map_err(|error| Error::failed(format!("{error}")))
+}
+
+/// The installation's four characters in one of our names.
+pub(super) fn installation_of(name: &BoxName) -> String {
+    let text = name.as_str();
+    text.rsplit('-').next().unwrap_or_default().chars().take(4).collect()
+}
+
+/// Whether a box name is one of this installation's.
+pub(super) fn is_ours(name: &str, installation: &str) -> bool {
+    let Some(last) = name.strip_prefix("hd-").and_then(|rest| rest.rsplit('-').next()) else { return false };
+    last.len() == 9 && last.starts_with(installation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fit_and_say_repo_and_installation() {
+        for (folder, stem) in
+            [("WebShop Front", "hd-webshop-ab3d"), ("été", "hd-t-ab3d"), ("---", "hd-box-ab3d")]
+        {
+            let name = new_name(folder, "ab3d").unwrap();
+            assert!(name.as_str().starts_with(stem), "{name}");
+            assert!(name.as_str().len() <= 22);
+            assert_eq!(installation_of(&name), "ab3d");
+            assert!(is_ours(name.as_str(), "ab3d") && !is_ours(name.as_str(), "zzzz"));
+            let other = renamed(&name).unwrap();
+            assert_eq!(other.as_str().len(), name.as_str().len());
+            assert!(is_ours(other.as_str(), "ab3d"));
+        }
+    }
+}
