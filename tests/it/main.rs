@@ -5,5 +5,6 @@ mod support;
 mod about;
 mod cli;
 mod herdr_contract;
+mod install_script;
 mod shim;
 mod upload;

@@ -3,10 +3,12 @@
 
 mod git;
 mod herdr;
+mod http;
 mod pty;
 
 pub use git::Repo;
 pub use herdr::{Herdr, on_github, program, real_herdr};
+pub use http::{Answer, Server};
 pub use pty::Pty;
 
 use std::os::unix::fs::PermissionsExt;

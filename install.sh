@@ -1,0 +1,257 @@
+#!/bin/sh
+# Installs createos-sandbox: in a checkout by building it, elsewhere by downloading a release.
+# Needs no root and never asks for it. The old binary stays until the new one is complete and has run.
+set -eu
+
+# Where releases are; the release workflow fills it in.
+base_url=''
+name=createos-sandbox
+
+usage() {
+    cat <<'END'
+Install createos-sandbox.
+
+  In a checkout it is built with cargo; elsewhere a release is downloaded and its checksum verified.
+
+Usage: install.sh [OPTIONS]
+
+Options:
+  --dir DIR        Put the binary into DIR (default: ~/.local/bin)
+  --version V      Download this version instead of building, or instead of the newest
+  --base-url URL   Download from URL/download/vV/ or URL/latest/download/
+  --shim           Also make the link by which `createos sandbox setup herdr` works
+  --dry-run        Say what would be done and do nothing
+  --uninstall      Remove the binary and that link
+  -h, --help       Print this
+END
+}
+
+say() { printf '%s\n' "$*"; }
+
+fail() { # fail MESSAGE [HELP]
+    printf 'error: %s\n' "$1" >&2
+    if [ $# -gt 1 ]; then printf 'help: %s\n' "$2" >&2; fi
+    exit 1
+}
+
+wrong_use() {
+    printf 'error: %s\nhelp: install.sh --help\n' "$1" >&2
+    exit 2
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# The target triple of the release asset for this machine.
+target() {
+    case "$(uname -m)" in
+        x86_64 | amd64) arch=x86_64 ;;
+        aarch64 | arm64) arch=aarch64 ;;
+        *) fail "there is no release for the processor $(uname -m)" "build it in a checkout: ./install.sh" ;;
+    esac
+    case "$(uname -s)" in
+        Linux) say "$arch-unknown-linux-musl" ;;
+        Darwin) say "$arch-apple-darwin" ;;
+        *) fail "there is no release for $(uname -s); Linux and macOS only" ;;
+    esac
+}
+
+# Plain http would let anybody on the way replace both the file and its checksum.
+check_base_url() {
+    case "$base_url" in
+        '') fail "this copy of install.sh knows no place to download from" "pass --base-url, or run it in a checkout" ;;
+        https://?*) ;;
+        http://127.0.0.1[:/]* | http://localhost[:/]* | 'http://[::1]'[:/]*) ;;
+        *) wrong_use "--base-url must start with https://" ;;
+    esac
+}
+
+fetch() { # fetch URL FILE
+    code=0
+    if have curl; then
+        words=$(curl -fsSL --connect-timeout 20 --max-time 900 -o "$2" "$1" 2>&1) || code=$?
+        case $code in
+            0) return ;;
+            22) why="the server does not have it" ;;
+            5 | 6 | 7 | 28 | 35 | 56) why="the server cannot be reached" ;;
+            18) why="the download broke off" ;;
+            23) why="it could not be written; is there space?" ;;
+            60) why="the server's certificate is not trusted" ;;
+            *) why=${words:-curl ended with code $code} ;;
+        esac
+    elif have wget; then
+        # GNU wget would try twenty times; the one of busybox has none of these options.
+        case $(wget --help 2>&1) in
+            *--tries*) words=$(wget -q --tries=2 --timeout=60 -O "$2" "$1" 2>&1) || code=$? ;;
+            *) words=$(wget -q -O "$2" "$1" 2>&1) || code=$? ;;
+        esac
+        case $code in
+            0) return ;;
+            3) why="it could not be written; is there space?" ;;
+            4) why="the server cannot be reached" ;;
+            5) why="the server's certificate is not trusted" ;;
+            8) why="the server does not have it" ;;
+            *) why=${words:-wget ended with code $code} ;;
+        esac
+    else
+        fail "neither curl nor wget is there to download with" "install one of them"
+    fi
+    fail "could not download $1: $why" "nothing was changed; try again, or build it in a checkout"
+}
+
+sha256() { # sha256 FILE
+    if have sha256sum; then
+        sum=$(sha256sum <"$1")
+    elif have shasum; then
+        sum=$(shasum -a 256 <"$1")
+    elif have openssl; then
+        sum=$(openssl dgst -sha256 -r <"$1")
+    else
+        fail "there is no sha256sum, shasum or openssl to verify the download with"
+    fi
+    say "${sum%% *}"
+}
+
+# The checksum of asset $2 in the list $1; empty when it is not there.
+listed_sha256() {
+    while read -r sum file; do
+        if [ "${file#\*}" = "$2" ]; then
+            say "$sum"
+            return
+        fi
+    done <"$1"
+}
+
+download() { # download INTO
+    asset=$name-$(target)
+    if [ -n "$version" ]; then from=$base_url/download/v$version; else from=$base_url/latest/download; fi
+    fetch "$from/SHA256SUMS" "$1/SHA256SUMS"
+    expected=$(listed_sha256 "$1/SHA256SUMS" "$asset")
+    if [ -z "$expected" ]; then
+        fail "$from/SHA256SUMS does not list $asset" "nothing was changed; there may be no build for this machine"
+    fi
+    fetch "$from/$asset" "$1/$name"
+    actual=$(sha256 "$1/$name")
+    if [ "$actual" != "$expected" ]; then
+        printf 'error: the checksum of %s is wrong\n  expected   %s\n  got        %s\n' "$asset" "$expected" "$actual" >&2
+        printf 'help: nothing was changed; the file is damaged or was tampered with, do not use it\n' >&2
+        exit 1
+    fi
+}
+
+build() { # build INTO
+    have cargo || fail "cargo is not on PATH" "install Rust (https://rustup.rs), or download a release: --version V"
+    cargo install --quiet --locked --no-track --path "$checkout" --root "$1/built" ||
+        fail "the build failed" "nothing was changed; see above"
+    mv "$1/built/bin/$name" "$1/$name"
+}
+
+install() {
+    how="build $checkout with cargo"
+    if [ -z "$checkout" ]; then
+        check_base_url
+        how="download ${version:-the newest release} for $(target) from $base_url"
+    fi
+    if [ -n "$dry_run" ]; then
+        say "Would $how"
+        say "Would put it to $dir/$name"
+        if [ -n "$shim" ]; then say "Would run: $dir/$name shim install"; fi
+        return
+    fi
+    mkdir -p "$dir" 2>/dev/null || fail "could not make the folder $dir" "choose another one: --dir DIR"
+    if [ -d "$dir/$name" ]; then fail "$dir/$name is a folder" "move it away, or choose another place: --dir DIR"; fi
+    # Beside its place, so that the last step is a rename: all or nothing.
+    staging=$(mktemp -d "$dir/.$name-XXXXXX" 2>/dev/null) ||
+        fail "could not write into $dir" "choose another folder: --dir DIR"
+    trap 'rm -rf "$staging"' EXIT
+    trap 'exit 129' HUP
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    if [ -n "$checkout" ]; then build "$staging"; else download "$staging"; fi
+    chmod 755 "$staging/$name"
+    shown=$("$staging/$name" --version) ||
+        fail "the new binary does not run on this machine" "nothing was changed; build it in a checkout: ./install.sh"
+    mv -f "$staging/$name" "$dir/$name" || fail "could not replace $dir/$name" "nothing was changed"
+    say "Installed $shown to $dir/$name"
+    if [ -n "$shim" ]; then "$dir/$name" shim install; fi
+    case ":$PATH:" in
+        *":$dir:"*) say "Next: $name setup herdr --doctor" ;;
+        *)
+            say "$dir is not on PATH. In your shell's file:"
+            say "  export PATH=\"$dir:\$PATH\""
+            ;;
+    esac
+}
+
+uninstall() {
+    if [ ! -e "$dir/$name" ] && [ ! -L "$dir/$name" ]; then
+        say "There is no $dir/$name to remove."
+        return
+    fi
+    if [ -n "$dry_run" ]; then
+        say "Would run: $dir/$name shim remove"
+        say "Would remove $dir/$name"
+        return
+    fi
+    "$dir/$name" shim remove >/dev/null 2>&1 || say "The link that --shim makes could not be removed."
+    rm -f "$dir/$name" || fail "could not remove $dir/$name"
+    say "Removed $dir/$name"
+    data=${XDG_DATA_HOME:-${HOME:-}/.local/share}/$name
+    if [ -d "$data" ]; then
+        say "$data stays: it holds what undo needs, kept patches and local boxes."
+    fi
+}
+
+main() {
+    dir='' version='' checkout='' shim='' dry_run='' action=install from_release=''
+    while [ $# -gt 0 ]; do
+        option=$1
+        case $option in
+            --dir=* | --version=* | --base-url=*)
+                value=${option#*=}
+                option=${option%%=*}
+                ;;
+            --dir | --version | --base-url)
+                [ $# -gt 1 ] || wrong_use "$option needs a value"
+                value=$2
+                shift
+                ;;
+        esac
+        shift
+        case $option in
+            --dir) dir=$value ;;
+            --version) version=${value#v} from_release=yes ;;
+            --base-url) base_url=${value%/} from_release=yes ;;
+            --shim) shim=yes ;;
+            --dry-run) dry_run=yes ;;
+            --uninstall) action=uninstall ;;
+            -h | --help)
+                usage
+                exit 0
+                ;;
+            *) wrong_use "unknown option: $option" ;;
+        esac
+    done
+    case $version in
+        *[!0-9A-Za-z.+-]*) wrong_use "this is no version: $version" ;;
+    esac
+    if [ -z "$dir" ]; then
+        [ -n "${HOME:-}" ] || fail "HOME is not set" "pass --dir DIR"
+        dir=$HOME/.local/bin
+    fi
+    case $dir in
+        /*) ;;
+        *) dir=$PWD/$dir ;;
+    esac
+    # A checkout is where this file lies, not where it is run; piped into a shell it lies nowhere.
+    case $0 in
+        */*)
+            here=$(CDPATH='' cd -- "${0%/*}" && pwd) || here=''
+            if [ -z "$from_release" ] && [ -n "$here" ] && [ -f "$here/Cargo.toml" ]; then checkout=$here; fi
+            ;;
+        install.sh) if [ -z "$from_release" ] && [ -f "$PWD/Cargo.toml" ] && [ -f "$PWD/$0" ]; then checkout=$PWD; fi ;;
+    esac
+    "$action"
+}
+
+# The last line, so that a script that arrived half does nothing.
+main "$@"
