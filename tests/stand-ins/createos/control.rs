@@ -1,0 +1,125 @@
+//! What a test scripts, and the record of the calls.
+
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+
+const UNKNOWN: u8 = 97;
+
+/// The script of a test; everything but the provider has a default.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Control {
+    /// Our own binary, whose `local` has the boxes.
+    pub(crate) provider: PathBuf,
+    #[serde(default = "version")]
+    pub(crate) version: String,
+    /// How errors are reported: `envelope`, `stdout`, `stderr`.
+    #[serde(default)]
+    pub(crate) errors: String,
+    /// What create answers: `merged`, `old`, `action`, `decorated`, `text`.
+    #[serde(default)]
+    pub(crate) create_json: String,
+    /// Milliseconds between the box and the answer.
+    #[serde(default)]
+    pub(crate) slow_create: Option<u64>,
+    #[serde(default)]
+    pub(crate) signed_out: bool,
+    /// An empty list is `null`.
+    #[serde(default)]
+    pub(crate) null_lists: bool,
+    /// This build knows no `--offset`.
+    #[serde(default)]
+    pub(crate) offset_ignored: bool,
+    /// Rows of other boxes, newest first, before ours.
+    #[serde(default)]
+    pub(crate) other_rows: usize,
+    /// `get` does not find boxes, as beyond the first 200 rows.
+    #[serde(default)]
+    pub(crate) hide_from_get: bool,
+    /// Calls that fail.
+    #[serde(default)]
+    pub(crate) fail: Vec<Fail>,
+    /// Things that happen so many times: `name_taken`, `rm_fails`, `stream_cut`, `attach_loses`.
+    #[serde(default)]
+    pub(crate) times: BTreeMap<String, u32>,
+    #[serde(skip)]
+    folder: PathBuf,
+}
+
+/// A verb that fails.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fail {
+    pub(crate) verb: String,
+    pub(crate) code: String,
+    pub(crate) message: String,
+}
+
+impl Fail {
+    pub(crate) fn applies(&self, verb: &str) -> bool {
+        self.verb == verb
+    }
+}
+
+fn version() -> String {
+    "0.0.29".into()
+}
+
+impl Control {
+    /// Reads the script of this HOME; a broken one is a broken test.
+    pub(crate) fn read() -> Self {
+        let home = PathBuf::from(std::env::var_os("HOME").expect("tests set HOME"));
+        let folder = home.join(".createos-stand-in");
+        let bytes = std::fs::read(folder.join("control.json")).expect("a control.json");
+        let mut control: Self = serde_json::from_slice(&bytes).expect("control.json is well formed");
+        control.folder = folder;
+        control
+    }
+
+    /// 0.0.24 and older cannot pause or resume.
+    pub(crate) fn lifecycle_broken(&self) -> bool {
+        matches!(self.version.as_str(), "0.0.23" | "0.0.24")
+    }
+
+    /// Whether `get` hides the box.
+    pub(crate) fn hidden(&self, id: &str) -> bool {
+        self.hide_from_get && id.starts_with("sb-")
+    }
+
+    /// Uses up one of the times that `what` is to happen. Files count, since calls are processes.
+    pub(crate) fn take(&self, what: &str) -> bool {
+        let most = self.times.get(what).copied().unwrap_or(0);
+        (0..most).any(|n| {
+            let used = self.folder.join(format!("{what}.{n}"));
+            std::fs::File::options().write(true).create_new(true).open(used).is_ok()
+        })
+    }
+
+    /// Appends the call to `calls`.
+    pub(crate) fn record(&self, words: &[String]) {
+        let call = json!({
+            "argv": words,
+            "cwd": std::env::current_dir().unwrap_or_default(),
+            "do_not_track": std::env::var("CREATEOS_DO_NOT_TRACK").unwrap_or_default(),
+            "output": std::env::var("CREATEOS_OUTPUT").ok(),
+            "herdr_agent": std::env::var("HERDR_AGENT").ok(),
+        });
+        self.append("calls", &call.to_string());
+    }
+
+    /// Records and refuses an argv that the contract does not have.
+    pub(crate) fn unknown(&self, words: &[String]) -> u8 {
+        self.append("unknown", &words.join(" "));
+        UNKNOWN
+    }
+
+    /// Appends a line to a record.
+    pub(crate) fn append(&self, file: &str, line: &str) {
+        let path = self.folder.join(file);
+        let mut file = std::fs::File::options().append(true).create(true).open(path).expect("a record");
+        file.write_all(format!("{line}\n").as_bytes()).expect("a record");
+    }
+}

@@ -1,0 +1,193 @@
+//! A stand-in for the official `createos` program, written from its contract: its argv rules and quirks over
+//! the boxes of our own provider, which `control.json` names. It is strict: an argv that the contract does not
+//! have is recorded as unknown, which fails the test, and ends with 97.
+//!
+//! What a test scripts is in `$HOME/.createos-stand-in/control.json` ([`control`]); each call is appended to
+//! `calls` beside it: argv, folder, the variables that matter, and what stdin held.
+
+mod argv;
+mod backend;
+mod control;
+mod list;
+
+use argv::{Argv, Parsed};
+use control::Control;
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Read, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let control = Control::read();
+    control.record(&words);
+    let code = match words.first().map(String::as_str) {
+        Some("--version" | "-v") => {
+            print(&format!("createos version v{}\n", control.version));
+            0
+        }
+        _ => match Argv::parse(&words) {
+            Some(argv) => Call { control: &control, argv }.run(&words),
+            None => control.unknown(&words),
+        },
+    };
+    ExitCode::from(code)
+}
+
+struct Call<'a> {
+    control: &'a Control,
+    argv: Argv,
+}
+
+/// Text on stdout; a closed pipe is the reader's choice.
+fn print(text: &str) {
+    let _closed_pipe = std::io::stdout().write_all(text.as_bytes());
+}
+
+impl Call<'_> {
+    fn run(&self, words: &[String]) -> u8 {
+        let verb = self.argv.verb.as_str();
+        // Q1: a bare help word anywhere, also behind `--`, skips the sign-in.
+        if words.iter().any(|word| matches!(word.as_str(), "--help" | "-h" | "help")) {
+            if verb.starts_with("process") {
+                print("NAME:\n   createos sandbox process\n");
+                return 0;
+            }
+            return self.fail("error", "you're not signed in — run 'createos login' to get started");
+        }
+        if self.control.signed_out {
+            return self.fail("unauthorized", "you're not signed in — run 'createos login' to get started");
+        }
+        // Q3: the verb's own word before a `--` of the remote command confuses the parser.
+        let last = verb.rsplit(' ').next().unwrap_or_default();
+        let remote = &self.argv.command;
+        if remote.windows(2).any(|pair| pair[0] == last && pair[1] == "--") {
+            return self.fail("error", "please provide a sandbox ID or name");
+        }
+        if let Some(scripted) = self.control.fail.iter().find(|fail| fail.applies(verb)) {
+            return self.fail(&scripted.code, &scripted.message);
+        }
+        let Some(parsed) = self.argv.flags() else { return self.control.unknown(words) };
+        match verb {
+            "create" => self.create(&parsed),
+            "list" => self.list(&parsed),
+            "get" => self.get(&parsed),
+            "rm" => self.rm(&parsed),
+            "exec" => self.exec(&parsed),
+            "pause" | "resume" if self.control.lifecycle_broken() => {
+                self.fail("bad_request", "Content-Length is required")
+            }
+            "process attach" if self.control.take("attach_loses") => 1,
+            "sync" => {
+                print("Sync running. Press Ctrl+C to stop.\n");
+                0
+            }
+            _ => self.pass(&parsed),
+        }
+    }
+
+    fn create(&self, parsed: &Parsed) -> u8 {
+        if parsed.one("--shape").is_none() {
+            return self.fail("error", "pass --shape");
+        }
+        if self.control.take("name_taken") {
+            let name = parsed.one("--name").unwrap_or_default();
+            return self.fail("conflict", &format!("a sandbox with the name {name} already exists"));
+        }
+        let mut kept = parsed.clone();
+        // Our own provider cannot enforce an allow-list, and says so; this one does.
+        kept.flags.retain(|(name, _)| name != "--egress");
+        let output = backend::capture(self.control, true, &self.argv.verb, &kept, &[]);
+        if let Some(seconds) = self.control.slow_create {
+            std::thread::sleep(std::time::Duration::from_millis(seconds));
+        }
+        if output.code != 0 {
+            return self.relay(&output);
+        }
+        let view: Value = serde_json::from_slice(&output.stdout).expect("our provider answers JSON");
+        let text = |key: &str| view[key].as_str().unwrap_or_default();
+        let answer = match self.control.create_json.as_str() {
+            "old" => {
+                json!({ "id": text("id"), "name": text("name"), "shape": text("shape"), "spawn_ms": 41 })
+            }
+            "action" => json!({ "action": "created", "id": text("id"), "name": text("name"), "ip": "" }),
+            "decorated" => {
+                print("Sandbox is ready [32m\n");
+                json!({ "id": text("id"), "name": text("name"), "unknown_key": [1, 2] })
+            }
+            "text" => {
+                print(&format!("Sandbox {} is ready\n", text("name")));
+                return 0;
+            }
+            _ => view,
+        };
+        print(&format!("{answer:#}\n"));
+        0
+    }
+
+    fn get(&self, parsed: &Parsed) -> u8 {
+        let id = parsed.positional.first().map(String::as_str).unwrap_or_default();
+        if self.control.hidden(id) {
+            return self.fail("not_found", &format!("no sandbox matching \"{id}\""));
+        }
+        self.pass(parsed)
+    }
+
+    fn rm(&self, parsed: &Parsed) -> u8 {
+        if !parsed.has(&["--yes", "--force", "-y"]) {
+            return self.fail("error", "non-interactive mode: use --force to confirm deletion");
+        }
+        let id = parsed.positional.first().cloned().unwrap_or_default();
+        if self.control.take("rm_fails") {
+            // Q20: the failure stands in the document only.
+            let row = json!({ "ref": id, "deleted": false, "error": "the service is busy" });
+            print(&format!(
+                "{:#}\n",
+                json!({ "action": "deleted", "results": [row], "deleted": 0, "failed": 1 })
+            ));
+            return 1;
+        }
+        self.pass(parsed)
+    }
+
+    fn exec(&self, parsed: &Parsed) -> u8 {
+        if !std::io::stdin().is_terminal() {
+            // Q4: read to its end before the request.
+            let mut given = Vec::new();
+            let _unreadable = std::io::stdin().read_to_end(&mut given);
+            self.control.append("stdin", &format!("{}", given.len()));
+        }
+        if parsed.has(&["--stream", "-s"]) && self.control.take("stream_cut") {
+            print("half of the out");
+            return 0;
+        }
+        self.pass(parsed)
+    }
+
+    /// Lets our provider do it.
+    fn pass(&self, parsed: &Parsed) -> u8 {
+        backend::run(self.control, self.argv.json, &self.argv.verb, parsed, &self.argv.command)
+    }
+
+    fn relay(&self, output: &backend::Output) -> u8 {
+        let _closed = std::io::stdout().write_all(&output.stdout);
+        let _closed = std::io::stderr().write_all(&output.stderr);
+        output.code
+    }
+
+    /// An error as this generation of the program reports it (contract 1.5).
+    fn fail(&self, code: &str, message: &str) -> u8 {
+        match self.control.errors.as_str() {
+            "stdout" => print(&format!("ERROR: {message}\n\n  createos sandbox list\n")),
+            "stderr" => {
+                let _closed = writeln!(std::io::stderr(), " ERROR  {message}\n");
+            }
+            _ if self.argv.json || !std::io::stdout().is_terminal() => {
+                print(&format!("{:#}\n", json!({ "error": { "code": code, "message": message } })));
+            }
+            _ => {
+                let _closed = writeln!(std::io::stderr(), "ERROR: {message}");
+            }
+        }
+        1
+    }
+}
