@@ -6,6 +6,6 @@ mod lock;
 mod resolve;
 
 pub(crate) use atomic::{Mode, write_atomic};
-pub(crate) use hash::{Digest, digest};
+pub(crate) use hash::{Digest, NotADigest, digest};
 pub(crate) use lock::Lock;
 pub(crate) use resolve::resolve;

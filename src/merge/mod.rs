@@ -1,18 +1,31 @@
 //! Work coming home: base lists, three ways by path, judgement, patches.
 
+mod fetch;
 mod index;
+mod journal;
+mod judge;
+mod kill;
+mod ledger;
 mod links;
+mod merge_file;
 mod ours;
 mod parcel;
 mod patch;
 mod prepare;
+mod proposal;
 mod remote;
 mod runs_code;
 mod script;
 mod spool;
+mod transaction;
+mod tree;
 mod verdict;
 
+pub(crate) use fetch::fetch;
+pub(crate) use ledger::{Ledger, Undone};
+pub(crate) use patch::Stat;
 pub(crate) use prepare::{Prepared, prepare};
+pub(crate) use proposal::{Applied, Fate, Judged, Outcome, Patch, Proposal, What};
 pub(crate) use remote::{Answer, Remote};
 
 use crate::error::Error;
@@ -47,3 +60,6 @@ fn folders_of(path: &RelPath) -> impl Iterator<Item = RelPath> {
         Some(RelPath::new(bytes).expect("the folder of a judged path is one"))
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,15 +35,20 @@ complaint=$(tar -xzf "$store/layers/0000.tgz" -C "$root" --no-same-owner 2>&1 >/
 cd "$root" || stop folder "$root"
 pins=(-c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.safecrlf=false -c gc.auto=0
     -c maintenance.auto=false -c commit.gpgSign=false -c advice.addEmbeddedRepo=false)
-no_lfs=(-c filter.lfs.clean= -c filter.lfs.process= -c filter.lfs.required=false)
-complaint=$(git -c init.defaultBranch=main init -q --template= 2>&1) || stop repository "$complaint"
+complaint=$(git -c init.defaultBranch=main init -q 2>&1) || stop repository "$complaint"
 git config user.name >/dev/null || git config user.name 'Sandbox agent' || stop repository identity
 git config user.email >/dev/null || git config user.email agent@sandbox.invalid || stop repository identity
-# A required LFS filter whose program the image lacks refuses; the files are then stored as they are.
-complaint=$(git "${pins[@]}" add -A -f 2>&1) || complaint=$(git "${pins[@]}" "${no_lfs[@]}" add -A -f 2>&1) ||
-    stop repository "$complaint"
-complaint=$(git "${pins[@]}" commit -q --no-verify --allow-empty -m 'Baseline: the worktree as it was uploaded' 2>&1) ||
-    stop repository "$complaint"
+
+baseline() {
+    git "${pins[@]}" add -A -f 2>&1 &&
+        git "${pins[@]}" commit -q --no-verify --allow-empty -m 'Baseline: the worktree as it was uploaded' 2>&1
+}
+if ! complaint=$(baseline); then
+    # A filter whose program the image lacks, or an encoding that the files do not have. The agent's git
+    # has to work all the same: this repository takes all files as the bytes that they are.
+    mkdir -p .git/info && printf '* -text -eol -filter -ident -working-tree-encoding\n' >.git/info/attributes
+    complaint=$(baseline) || stop repository "$complaint"
+fi
 
 printf '%s' "$root $list_hash" >"$prepared" && rm -f "$preparing"
 say commit "$(git rev-parse HEAD)"

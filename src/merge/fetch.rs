@@ -1,0 +1,140 @@
+//! Asks the box what differs from the base, and judges it against the worktree.
+
+use super::judge;
+use super::parcel::{self, Bad, Parcel};
+use super::proposal::Proposal;
+use super::script::{self, Script};
+use super::spool::Spool;
+use super::{Limits, Remote, lying};
+use crate::config::RemoteRoot;
+use crate::error::{Error, IoContext, Result};
+use crate::fs::Digest;
+use crate::worktree::{Base, RelPath};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// How often a box that works meanwhile is asked again.
+const TRIES: usize = 3;
+
+/// A box with its workspace, and how much may come from it.
+pub(super) struct Source<'a> {
+    pub(super) remote: &'a mut dyn Remote,
+    pub(super) root: &'a RemoteRoot,
+    pub(super) limits: Limits,
+}
+
+/// Lists what the box changed since `base`, brings the contents here and judges every path. Changes
+/// nothing here. `keeps_home` says why the upload's filters keep a path at home, if they do.
+///
+/// # Errors
+/// The box cannot be asked, or its answer cannot be trusted; the worktree cannot be read.
+pub(crate) fn fetch(
+    remote: &mut dyn Remote,
+    root: &RemoteRoot,
+    worktree: &Path,
+    base: &Base,
+    keeps_home: &dyn Fn(&RelPath) -> Option<String>,
+) -> Result<Proposal> {
+    fetch_within(Source { remote, root, limits: Limits::default() }, worktree, base, keeps_home)
+}
+
+/// [`fetch`] with other limits.
+pub(super) fn fetch_within(
+    mut source: Source<'_>,
+    worktree: &Path,
+    base: &Base,
+    keeps_home: &dyn Fn(&RelPath) -> Option<String>,
+) -> Result<Proposal> {
+    let worktree = std::fs::canonicalize(worktree).at("look at", worktree)?;
+    let spool = Spool::new()?;
+    let mut moving = None;
+    for _ in 0..TRIES {
+        let token = script::token()?;
+        match source.theirs(base, &token, &spool) {
+            Ok(parcel) => {
+                return judge::judge(&mut source, &worktree, base, keeps_home, parcel, token, spool);
+            }
+            Err(Bad::Moving(path)) => moving = Some(path),
+            Err(Bad::Refused(error)) => return Err(error),
+        }
+    }
+    let path = moving.map(|path| path.to_string()).unwrap_or_default();
+    Err(Error::failed("the box's files do not match its own list, nothing was changed")
+        .fact("file", path)
+        .help("if a program in the box is writing it, wait for that and do it again"))
+}
+
+impl Source<'_> {
+    fn theirs(&mut self, base: &Base, token: &str, spool: &Spool) -> Result<Parcel, Bad> {
+        let (bytes, hash) = script::packed(base);
+        let (list, hash) = (format!("/tmp/createos-sandbox-{token}.base"), hash.to_string());
+        let limit = self.limits.contents.to_string();
+        let args = [token, &list, &hash, &limit];
+        let said = match script::run(self.remote, Script::List, self.root, &args)? {
+            // The box has another base than we, for example after an undo: it gets ours.
+            Err(stop) if stop.why == "list" => {
+                self.remote.push(&mut bytes.as_slice(), &list)?;
+                script::run(self.remote, Script::List, self.root, &args)?
+            }
+            said => said,
+        };
+        let said = said.map_err(Error::from)?;
+        if said.get("parcel") == Some("none") {
+            return Ok(Parcel::default());
+        }
+        let path = self.pull(&script::box_path(&said, "parcel")?, spool)?;
+        let parcel = parcel::read(&path, base, &self.limits, spool);
+        std::fs::remove_file(&path).at("remove", &path)?;
+        parcel
+    }
+
+    fn pull(&mut self, path: &str, spool: &Spool) -> Result<PathBuf> {
+        let local = spool.fresh();
+        let mut file = File::create_new(&local).at("create", &local)?;
+        self.remote.pull(path, &mut file, self.limits.parcel)?;
+        Ok(local)
+    }
+
+    /// The base's contents of some paths, as far as the box still has them: by the number in `wanted`.
+    ///
+    /// # Errors
+    /// The box cannot be asked, or its answer cannot be read.
+    pub(super) fn base_contents(
+        &mut self,
+        wanted: &[(RelPath, Digest)],
+        spool: &Spool,
+    ) -> Result<BTreeMap<usize, PathBuf>> {
+        if wanted.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let token = script::token()?;
+        let list = format!("/tmp/createos-sandbox-{token}.wanted");
+        let mut bytes = Vec::new();
+        for (path, hash) in wanted {
+            bytes.extend(format!("{hash} ").bytes());
+            bytes.extend(path.as_bytes());
+            bytes.push(0);
+        }
+        self.remote.push(&mut bytes.as_slice(), &list)?;
+        let said = script::run(self.remote, Script::Contents, self.root, &[&token, &list])??;
+        let path = self.pull(&script::box_path(&said, "parcel")?, spool)?;
+        let hashes: Vec<Digest> = wanted.iter().map(|(_, hash)| *hash).collect();
+        parcel::read_contents(&path, &hashes, &self.limits, spool)
+    }
+}
+
+/// Tells the box that its parcel `token` came home and what the base is now, so that the next merge
+/// finds the contents that it starts from.
+///
+/// # Errors
+/// The box cannot be asked.
+pub(super) fn keep(remote: &mut dyn Remote, root: &RemoteRoot, token: &str, base: &Base) -> Result<()> {
+    let list = format!("/tmp/createos-sandbox-{token}.kept");
+    remote.push(&mut script::packed(base).0.as_slice(), &list)?;
+    let said = script::run(remote, Script::Keep, root, &[token, &list])??;
+    match said.get("kept") {
+        Some("yes") => Ok(()),
+        _ => Err(lying("it does not say that it kept the base")),
+    }
+}

@@ -1,0 +1,337 @@
+//! Every path that the box changed, judged before anything is written.
+
+use super::fetch::Source;
+use super::index::{self, Marks};
+use super::links::{Leads, leads};
+use super::merge_file::{self, Merge};
+use super::ours::{Here, Ours, Way};
+use super::parcel::{Arrived, Parcel};
+use super::proposal::{Fate, Judged, Proposal, What};
+use super::runs_code::runs_code;
+use super::spool::Spool;
+use super::transaction::{After, Change};
+use super::verdict::{Clash, Verdict, verdict};
+use super::{folders_of, proposal};
+use crate::error::{IoContext, Result};
+use crate::fs::Digest;
+use crate::worktree::{Base, Entry, Kind, RelPath};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Judges the whole parcel.
+///
+/// # Errors
+/// The worktree cannot be read, or the box cannot give the contents that a merge needs.
+pub(super) fn judge(
+    source: &mut Source<'_>,
+    worktree: &Path,
+    base: &Base,
+    keeps_home: &dyn Fn(&RelPath) -> Option<String>,
+    parcel: Parcel,
+    token: String,
+    spool: Spool,
+) -> Result<Proposal> {
+    let mut ours = Ours::new(worktree)?;
+    let nothing = parcel.changed.is_empty() && parcel.gone.is_empty();
+    let marks = if nothing { Marks::default() } else { index::read(worktree)? };
+    let mut case = Case { base, ours: &mut ours, marks: &marks, keeps_home, parcel: &parcel, spool: &spool };
+
+    let mut dropped = case.dropped()?;
+    case.drop_links(&mut dropped)?;
+    let mut fates = BTreeMap::new();
+    let mut changes = Vec::new();
+    let mut merges = Vec::new();
+    for (path, theirs) in case.theirs() {
+        if let Some(why) = dropped.get(&path) {
+            fates.insert(path, Fate::Dropped(why.clone()));
+            continue;
+        }
+        let (was, here) = (base.get(&path).copied(), case.ours.at(&path)?);
+        let entry = theirs.map(|arrived| arrived.entry);
+        if case.marks.left_out.contains(&path) {
+            fates.insert(path, Fate::Conflict("your sparse checkout leaves it out".into()));
+            continue;
+        }
+        let fate = match verdict(was, entry, here) {
+            Verdict::Here => Fate::AlreadyHere,
+            Verdict::Clash(clash) => Fate::Conflict(clash.reason().into()),
+            Verdict::Take => {
+                let what = match (here.entry(), theirs) {
+                    (None, _) => What::Added,
+                    (_, None) => What::Deleted,
+                    _ => What::Changed,
+                };
+                changes.push(Change { path: path.clone(), before: here.entry(), after: theirs.map(take) });
+                Fate::Take(what)
+            }
+            Verdict::Merge(kind) => {
+                merges.push((path.clone(), kind));
+                continue;
+            }
+        };
+        fates.insert(path, fate);
+    }
+    let bases = case.base_contents(source, &merges, &fates)?;
+    for (path, kind) in merges {
+        let fate = case.merge(&path, kind, bases.get(&path), &mut changes)?;
+        fates.insert(path, fate);
+    }
+    for (path, why) in case.obstacles(&changes)? {
+        fates.insert(path, Fate::Conflict(why));
+    }
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
+
+    let next_base = case.next_base(&fates);
+    let clashes = fates.values().any(|fate| matches!(fate, Fate::Conflict(_)));
+    let patch = if clashes {
+        let shown = parcel.changed.keys().chain(&parcel.gone).filter(|path| !dropped.contains_key(path));
+        proposal::patch_of_theirs(&spool, worktree, base, &parcel, &bases, shown)?
+    } else {
+        proposal::patch_of(&spool, worktree, &changes)?
+    };
+    let mut judged: Vec<Judged> = fates
+        .into_iter()
+        .map(|(path, fate)| {
+            let runs_code = if fate.touches() { runs_code(&path) } else { None };
+            Judged { name: path.to_string(), path: Some(path), fate, runs_code }
+        })
+        .collect();
+    judged.extend(parcel.odd.iter().map(|(name, why)| Judged {
+        name: String::from_utf8_lossy(name).into_owned(),
+        path: None,
+        fate: Fate::Dropped(why.to_string()),
+        runs_code: None,
+    }));
+    Ok(Proposal {
+        judged,
+        nested: parcel.nested,
+        unreadable: parcel.unreadable,
+        patch,
+        changes,
+        base: base.clone(),
+        next_base,
+        worktree: worktree.to_path_buf(),
+        root: source.root.clone(),
+        token,
+        _spool: spool,
+    })
+}
+
+fn take(arrived: &Arrived) -> After {
+    After { entry: arrived.entry, contents: arrived.contents.clone(), mode: None }
+}
+
+struct Case<'a, 'b> {
+    base: &'a Base,
+    ours: &'a mut Ours<'b>,
+    marks: &'a Marks,
+    keeps_home: &'a dyn Fn(&RelPath) -> Option<String>,
+    parcel: &'a Parcel,
+    spool: &'a Spool,
+}
+
+impl<'a> Case<'a, '_> {
+    /// All paths that differ from the base, in the order of their bytes.
+    fn theirs(&self) -> BTreeMap<RelPath, Option<&'a Arrived>> {
+        let same = |path: &RelPath, arrived: &Arrived| self.base.get(path) == Some(&arrived.entry);
+        let changed = self.parcel.changed.iter().filter(|(path, arrived)| !same(path, arrived));
+        let changed = changed.map(|(path, arrived)| (path.clone(), Some(arrived)));
+        changed.chain(self.parcel.gone.iter().map(|path| (path.clone(), None))).collect()
+    }
+
+    /// What does not come home whatever it holds, and why.
+    fn dropped(&mut self) -> Result<BTreeMap<RelPath, String>> {
+        let mut dropped = BTreeMap::new();
+        for (path, _) in self.theirs() {
+            let why = match (self.keeps_home)(&path) {
+                Some(why) => Some(why),
+                None => self.elsewhere(&path)?,
+            };
+            if let Some(why) = why {
+                dropped.insert(path, why);
+            }
+        }
+        Ok(dropped)
+    }
+
+    /// Whether the path belongs to another repository here.
+    fn elsewhere(&mut self, path: &RelPath) -> Result<Option<String>> {
+        if self.marks.submodules.contains(path) {
+            return Ok(Some("it is a submodule here".into()));
+        }
+        for folder in folders_of(path) {
+            if self.marks.submodules.contains(&folder) {
+                return Ok(Some(format!("inside the submodule {folder}")));
+            }
+            if self.ours.way(&folder)? == Way::Repository {
+                return Ok(Some(format!("inside {folder}, which is a repository of its own here")));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Drops links that lead out of the tree as it would be. Dropping one may turn another.
+    fn drop_links(&mut self, dropped: &mut BTreeMap<RelPath, String>) -> Result<()> {
+        loop {
+            let before = dropped.len();
+            for (path, arrived) in &self.parcel.changed {
+                if arrived.entry.kind != Kind::Link || dropped.contains_key(path) {
+                    continue;
+                }
+                let target = std::fs::read(&arrived.contents).at("read", &arrived.contents)?;
+                let why = match leads(path, &target, &mut |at| self.link_at(at, dropped))? {
+                    Leads::Inside => continue,
+                    Leads::Out => "leads out of the worktree",
+                    Leads::IntoGit => "leads into .git",
+                };
+                let target = String::from_utf8_lossy(&target);
+                dropped.insert(path.clone(), format!("a link that {why}: {target}"));
+            }
+            if dropped.len() == before {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The target of a link in the tree as it would be.
+    fn link_at(&self, path: &RelPath, dropped: &BTreeMap<RelPath, String>) -> Result<Option<Vec<u8>>> {
+        if !dropped.contains_key(path) {
+            if self.parcel.gone.contains(path) {
+                return Ok(None);
+            }
+            if let Some(arrived) = self.parcel.changed.get(path) {
+                let is_link = arrived.entry.kind == Kind::Link;
+                let target = is_link.then(|| std::fs::read(&arrived.contents).at("read", &arrived.contents));
+                return target.transpose();
+            }
+        }
+        let full = self.ours.root().join(path.as_path());
+        match super::ours::look(&full)? {
+            Some(found) if found.is_symlink() => {
+                let target = std::fs::read_link(&full).at("read the link", &full)?;
+                Ok(Some(target.as_os_str().as_bytes().to_vec()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The base's contents from the box, for merges, and for the patch of what clashes.
+    fn base_contents(
+        &self,
+        source: &mut Source<'_>,
+        merges: &[(RelPath, Kind)],
+        fates: &BTreeMap<RelPath, Fate>,
+    ) -> Result<BTreeMap<RelPath, PathBuf>> {
+        let clashes = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Conflict(_)));
+        let paths = merges.iter().map(|(path, _)| path).chain(clashes.map(|(path, _)| path));
+        let wanted: Vec<(RelPath, Digest)> = paths
+            .filter_map(|path| {
+                Some((path.clone(), self.base.get(path).filter(|e| e.kind != Kind::Link)?.hash))
+            })
+            .collect();
+        let found = source.base_contents(&wanted, self.spool)?;
+        Ok(found.into_iter().map(|(number, contents)| (wanted[number].0.clone(), contents)).collect())
+    }
+
+    /// Merges one file that both sides changed.
+    fn merge(
+        &mut self,
+        path: &RelPath,
+        kind: Kind,
+        base: Option<&PathBuf>,
+        changes: &mut Vec<Change>,
+    ) -> Result<Fate> {
+        let full = self.ours.root().join(path.as_path());
+        let (Some(was), Some(arrived), Here::Entry(here)) =
+            (self.base.get(path), self.parcel.changed.get(path), self.ours.at(path)?)
+        else {
+            return Ok(Fate::Conflict(Clash::BothChanged.reason().into()));
+        };
+        let contents = if arrived.entry.hash == was.hash || arrived.entry.hash == here.hash {
+            full
+        } else if here.hash == was.hash {
+            arrived.contents.clone()
+        } else {
+            let Some(base) = base else {
+                return Ok(Fate::Conflict(
+                    "both sides changed it, and the box no longer has what they started from".into(),
+                ));
+            };
+            match merge_file::merge(self.spool, &full, base, &arrived.contents)? {
+                Merge::Clean(merged) => merged,
+                Merge::Lines => return Ok(Fate::Conflict("both sides changed the same lines".into())),
+                Merge::Unmergeable => {
+                    return Ok(Fate::Conflict("both sides changed it, and it is no text".into()));
+                }
+            }
+        };
+        // A copy: ours may change before it is written.
+        let bytes = std::fs::read(&contents).at("read", &contents)?;
+        let entry = Entry { kind, hash: crate::fs::digest(&bytes) };
+        if entry == here {
+            return Ok(Fate::AlreadyHere);
+        }
+        let contents = self.spool.keep(&bytes)?;
+        let after = After { entry, contents, mode: None };
+        changes.push(Change { path: path.clone(), before: Some(here), after: Some(after) });
+        Ok(Fate::Merged)
+    }
+
+    /// What stands in the way of a change, apart from the path's own contents.
+    fn obstacles(&mut self, changes: &[Change]) -> Result<Vec<(RelPath, String)>> {
+        let deletes: BTreeSet<&[u8]> =
+            changes.iter().filter(|c| c.after.is_none()).map(|c| c.path.as_bytes()).collect();
+        let mut found = Vec::new();
+        let mut spellings = BTreeMap::new();
+        for Change { path, .. } in changes.iter().filter(|change| change.after.is_some()) {
+            let mut why = None;
+            for folder in folders_of(path) {
+                let what = match self.ours.way(&folder)? {
+                    Way::Folder | Way::Repository | Way::Missing => continue,
+                    Way::Link => "a link",
+                    Way::File => "a file",
+                };
+                if !deletes.contains(folder.as_bytes()) {
+                    why = Some(format!("{folder} is {what} here"));
+                }
+            }
+            if self.ours.at(path)? == Here::Folder {
+                let below = self.ours.below(path)?;
+                if let Some(other) = below.iter().find(|other| !deletes.contains(&other[..])) {
+                    why = Some(format!("a folder here, with {}", String::from_utf8_lossy(other)));
+                }
+            }
+            if let Some(twin) = self.ours.twin(path)?
+                && !deletes.contains(twin.as_bytes())
+            {
+                why = Some(format!(
+                    "differs only in letter case from {twin}, and this disk takes them for one"
+                ));
+            }
+            if self.ours.folds_case() {
+                let folded = String::from_utf8_lossy(path.as_bytes()).to_lowercase();
+                if let Some(other) = spellings.insert(folded, path) {
+                    why = Some(format!(
+                        "differs only in letter case from {other}, and this disk takes them for one"
+                    ));
+                }
+            }
+            found.extend(why.map(|why| (path.clone(), why)));
+        }
+        Ok(found)
+    }
+
+    /// What is in step on both sides when all of this is home: theirs, but for what was dropped.
+    fn next_base(&self, fates: &BTreeMap<RelPath, Fate>) -> Base {
+        let mut next = self.base.clone();
+        for (path, theirs) in self.theirs() {
+            match (fates.get(&path), theirs) {
+                (Some(Fate::Dropped(_) | Fate::Conflict(_)) | None, _) => {}
+                (Some(_), Some(arrived)) => next.insert(path, arrived.entry),
+                (Some(_), None) => next.remove(&path),
+            }
+        }
+        next
+    }
+}

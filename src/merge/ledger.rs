@@ -1,0 +1,309 @@
+//! The state folder of one box's work: the base, the last patches, what each apply replaced, and undo.
+
+use super::journal::{Journal, Phase, Step};
+use super::ours::Here;
+use super::script;
+use super::transaction::{self, After, Change, Place};
+use super::tree::Tree;
+use crate::error::{Error, IoContext, Result};
+use crate::fs::{self, Lock, Mode};
+use crate::worktree::{Base, Entry, RelPath};
+use std::fs::File;
+use std::io::BufReader;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// So many patches, and so many applies that can be taken back, are kept.
+const KEPT: usize = 20;
+
+/// The state folder of one box's work. Nothing else of this room outlives the process.
+///
+/// It holds `base`, `patches/N-applied.patch`, `patches/N-conflict.patch`, and `applies/N/` with the
+/// journal and the earlier contents of apply N.
+#[derive(Debug, Clone)]
+pub(crate) struct Ledger {
+    folder: PathBuf,
+}
+
+/// What an undo did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Undone {
+    /// The paths that are as they were before the apply, in order.
+    pub(crate) paths: Vec<RelPath>,
+}
+
+impl Ledger {
+    /// The ledger in `folder`, which is made when first written.
+    pub(crate) fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Records what is in step on both sides, after an upload.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub(crate) fn begin(&self, base: &Base) -> Result<()> {
+        self.make("")?;
+        let _lock = self.lock()?;
+        self.write_base(base)
+    }
+
+    /// What is in step on both sides.
+    ///
+    /// # Errors
+    /// There is no such record, or it cannot be read.
+    pub(crate) fn base(&self) -> Result<Base> {
+        let path = self.folder.join("base");
+        match File::open(&path) {
+            Ok(file) => Base::read(&mut BufReader::new(file)).at("read", &path),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(Error::failed("nothing records what was uploaded to this box")
+                    .fact("expected at", path.display().to_string()))
+            }
+            Err(error) => Err(Error::io("read", &path, &error)),
+        }
+    }
+
+    pub(super) fn write_base(&self, base: &Base) -> Result<()> {
+        fs::write_atomic(&self.folder.join("base"), &script::packed(base).0, Mode::Private)
+    }
+
+    pub(super) fn lock(&self) -> Result<Lock> {
+        Lock::wait(&self.folder.join("lock"))
+    }
+
+    fn make(&self, below: &str) -> Result<PathBuf> {
+        let folder = self.folder.join(below);
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)
+            .at("create the folder", &folder)?;
+        Ok(folder)
+    }
+
+    /// Finishes or takes back what a killed run has left. Gives notes for a person, usually none.
+    /// Every fetch, apply and undo begins with it.
+    ///
+    /// # Errors
+    /// The way back is blocked; the next run tries again.
+    pub(crate) fn recover(&self) -> Result<Vec<String>> {
+        self.make("")?;
+        let _lock = self.lock()?;
+        self.recover_locked()
+    }
+
+    pub(super) fn recover_locked(&self) -> Result<Vec<String>> {
+        let mut notes = Vec::new();
+        for (number, place) in self.applies()? {
+            if !place.journal().exists() {
+                // Killed before its journal was there: nothing of the worktree was touched.
+                if !place.0.join("before").exists() || is_empty(&place.0.join("before")) {
+                    std::fs::remove_dir_all(&place.0).at("remove", &place.0)?;
+                }
+                continue;
+            }
+            let journal = Journal::read(&place.journal())?;
+            match journal.phase {
+                Phase::Done => {}
+                Phase::Committed => {
+                    let tree = Tree::open(&journal.worktree.0)?;
+                    self.finish(&tree, number, &place, journal)?;
+                    notes.push("an apply that was interrupted was finished".into());
+                }
+                Phase::Staging | Phase::Swapping => {
+                    let tree = Tree::open(&journal.worktree.0)?;
+                    notes.extend(transaction::roll_back(&tree, &place, &journal)?);
+                    notes.push("an apply that was interrupted was taken back".into());
+                }
+            }
+        }
+        Ok(notes)
+    }
+
+    /// A new change's folder, with the next free number.
+    pub(super) fn open_place(&self) -> Result<(u64, Place)> {
+        let applies = self.make("applies")?;
+        let number = self.newest()? + 1;
+        let place = Place(applies.join(format!("{number:06}")));
+        std::fs::DirBuilder::new().mode(0o700).create(&place.0).at("create the folder", &place.0)?;
+        Ok((number, place))
+    }
+
+    /// All that follows a commit, up to the new base. May be repeated.
+    pub(super) fn finish(&self, tree: &Tree, number: u64, place: &Place, mut journal: Journal) -> Result<()> {
+        transaction::finish(tree, place, &journal)?;
+        let patch = place.0.join("patch");
+        if patch.exists() {
+            let kept = self.patch(number, "applied")?;
+            std::fs::rename(&patch, &kept).at("move", &patch)?;
+        }
+        super::kill::point("patch kept");
+        let base = std::fs::read(place.0.join("base-after")).at("read", &place.0.join("base-after"))?;
+        fs::write_atomic(&self.folder.join("base"), &base, Mode::Private)?;
+        super::kill::point("base moved");
+        if let Some(undone) = journal.undoes {
+            let taken_back = self.folder.join(format!("applies/{undone:06}"));
+            if taken_back.exists() {
+                std::fs::remove_dir_all(&taken_back).at("remove", &taken_back)?;
+            }
+            return std::fs::remove_dir_all(&place.0).at("remove", &place.0);
+        }
+        journal.phase = Phase::Done;
+        journal.write(&place.journal())?;
+        self.prune()
+    }
+
+    /// Where the patch of apply `number` is kept.
+    pub(super) fn patch(&self, number: u64, word: &str) -> Result<PathBuf> {
+        Ok(self.make("patches")?.join(format!("{number:06}-{word}.patch")))
+    }
+
+    /// Keeps the patch of work that clashes, and says where.
+    pub(super) fn keep_conflict(&self, patch: &Path) -> Result<PathBuf> {
+        self.make("")?;
+        let _lock = self.lock()?;
+        let kept = self.patch(self.newest()? + 1, "conflict")?;
+        std::fs::copy(patch, &kept).at("write", &kept)?;
+        self.prune()?;
+        Ok(kept)
+    }
+
+    fn newest(&self) -> Result<u64> {
+        let applies = self.applies()?.into_iter().map(|(number, _)| number);
+        let patches = self.patches()?.into_iter().map(|(number, _)| number);
+        Ok(applies.chain(patches).max().unwrap_or(0))
+    }
+
+    fn applies(&self) -> Result<Vec<(u64, Place)>> {
+        Ok(numbered(&self.folder.join("applies"))?.into_iter().map(|(n, path)| (n, Place(path))).collect())
+    }
+
+    /// The kept patches with their numbers, the oldest first.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub(crate) fn patches(&self) -> Result<Vec<(u64, PathBuf)>> {
+        numbered(&self.folder.join("patches"))
+    }
+
+    fn prune(&self) -> Result<()> {
+        let patches = self.patches()?;
+        for (_, path) in patches.iter().take(patches.len().saturating_sub(KEPT)) {
+            std::fs::remove_file(path).at("remove", path)?;
+        }
+        let applies = self.applies()?;
+        for (_, place) in applies.iter().take(applies.len().saturating_sub(KEPT)) {
+            std::fs::remove_dir_all(&place.0).at("remove", &place.0)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the last apply back where every file is still as it left them.
+    ///
+    /// # Errors
+    /// There is none, or files were changed since (they are named), or it failed; nothing is changed then.
+    pub(crate) fn undo(&self, worktree: &Path) -> Result<Undone> {
+        self.make("")?;
+        let _lock = self.lock()?;
+        self.recover_locked()?;
+        let mut last = None;
+        for (number, place) in self.applies()? {
+            if !place.journal().exists() {
+                continue; // only what a way back has rescued
+            }
+            let journal = Journal::read(&place.journal())?;
+            if journal.phase == Phase::Done && journal.undoes.is_none() {
+                last = Some((number, place, journal));
+            }
+        }
+        let Some((number, place, journal)) = last else {
+            return Err(Error::failed("there is no apply to take back"));
+        };
+        let at_home = std::fs::canonicalize(worktree).at("look at", worktree)?;
+        if journal.worktree.0 != at_home {
+            return Err(Error::failed(format!(
+                "the last apply went to another worktree, {}",
+                journal.worktree.0.display()
+            )));
+        }
+        let tree = Tree::open(&at_home)?;
+        let changes = backwards(&journal, &place);
+        let mut touched = Vec::new();
+        for change in &changes {
+            if tree.at(&change.path)? != change.before.map_or(Here::Nothing, Here::Entry) {
+                touched.push(change.path.to_string());
+            }
+        }
+        if !touched.is_empty() {
+            let error = Error::failed("files were changed since the last apply, nothing was undone");
+            let error = touched.iter().take(20).fold(error, |error, path| error.fact("changed", path));
+            return Err(
+                error.help("bring them back to how the apply left them, or take the change back by hand")
+            );
+        }
+        let (own_number, own) = self.open_place()?;
+        copy(&place.0.join("base-before"), &own.0.join("base-after"))?;
+        let journal = transaction::run(&tree, &at_home, &own, &changes, Some(number))?;
+        self.finish(&tree, own_number, &own, journal)?;
+        Ok(Undone { paths: changes.into_iter().map(|change| change.path).collect() })
+    }
+}
+
+/// The changes that take an apply back.
+fn backwards(journal: &Journal, place: &Place) -> Vec<Change> {
+    let earlier = |number, entry: Entry, mode| After { entry, contents: place.before(number), mode };
+    let steps = journal.steps.iter().enumerate();
+    let mut changes: Vec<Change> = steps
+        .filter_map(|(number, step)| {
+            Some(match step {
+                Step::Delete { path, before, mode, .. } => Change {
+                    path: path.0.clone(),
+                    before: None,
+                    after: Some(earlier(number, before.0, Some(*mode))),
+                },
+                Step::Create { path, after, .. } => {
+                    Change { path: path.0.clone(), before: Some(after.0), after: None }
+                }
+                Step::Replace { path, before, after, .. } => Change {
+                    path: path.0.clone(),
+                    before: Some(after.0),
+                    after: Some(earlier(number, before.0, None)),
+                },
+                Step::MakeFolder { .. } | Step::RemoveFolder { .. } => return None,
+            })
+        })
+        .collect();
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
+    changes
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::copy(from, to).map(|_| ()).at("copy", from)
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// The entries of a folder whose names begin with a number, in the order of the numbers.
+fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>> {
+    let mut found = Vec::new();
+    match std::fs::read_dir(folder) {
+        Ok(entries) => {
+            for entry in entries {
+                let entry = entry.at("read", folder)?;
+                let name = entry.file_name();
+                let digits: String =
+                    name.to_string_lossy().chars().take_while(char::is_ascii_digit).collect();
+                if let Ok(number) = digits.parse() {
+                    found.push((number, entry.path()));
+                }
+            }
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(Error::io("read", folder, &error)),
+    }
+    found.sort();
+    Ok(found)
+}

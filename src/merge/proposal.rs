@@ -1,0 +1,327 @@
+//! What the box proposes: the judgement of every path, the patch, and its apply.
+
+use super::ledger::Ledger;
+use super::ours::Here;
+use super::parcel::Parcel;
+use super::patch::{self, Contents, Side, Stat};
+use super::spool::Spool;
+use super::transaction::{self, Change};
+use super::tree::Tree;
+use super::{Remote, fetch, kill, script};
+use crate::config::RemoteRoot;
+use crate::error::{Error, IoContext, Result};
+use crate::worktree::{Base, Kind, RelPath};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What happens to a path that is taken as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// It is new here.
+    Added,
+    /// It replaces what is here.
+    Changed,
+    /// It goes away.
+    Deleted,
+}
+
+/// What becomes of one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Theirs is taken.
+    Take(What),
+    /// It is here already.
+    AlreadyHere,
+    /// Both sides changed it, and both changes fit.
+    Merged,
+    /// Both sides changed it and a person has to decide: why.
+    Conflict(String),
+    /// It does not come home: why.
+    Dropped(String),
+}
+
+impl Fate {
+    /// Whether an apply would write the path.
+    pub(crate) fn touches(&self) -> bool {
+        matches!(self, Self::Take(_) | Self::Merged)
+    }
+}
+
+/// One path's judgement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Judged {
+    /// The path; `None` for a name that no worktree may hold.
+    pub(crate) path: Option<RelPath>,
+    /// The name as text, damaged bytes replaced. Hostile: show it through `ui::visible`.
+    pub(crate) name: String,
+    /// What becomes of it.
+    pub(crate) fate: Fate,
+    /// Why it runs code on this machine when touched, if it does and would be written.
+    pub(crate) runs_code: Option<&'static str>,
+}
+
+/// A patch in git's format: of all changes, or, where something clashes, of what the box did.
+#[derive(Debug, Clone)]
+pub(crate) struct Patch {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// Its size.
+    pub(crate) bytes: u64,
+    /// Files that it touches.
+    pub(crate) files: usize,
+    /// Lines added and taken away.
+    pub(crate) lines: Stat,
+}
+
+/// What the box would change here. Nothing is written before [`Proposal::apply`].
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    /// Every path that differs from the base, in the order of their bytes; odd names last.
+    pub(crate) judged: Vec<Judged>,
+    /// Repositories that the agent made inside the workspace; they stay in the box.
+    pub(crate) nested: Vec<RelPath>,
+    /// Files that the box's user cannot read; they stay in the box.
+    pub(crate) unreadable: Vec<RelPath>,
+    /// The patch.
+    pub(crate) patch: Patch,
+    pub(super) changes: Vec<Change>,
+    pub(super) base: Base,
+    pub(super) next_base: Base,
+    pub(super) worktree: PathBuf,
+    pub(super) root: RemoteRoot,
+    pub(super) token: String,
+    pub(super) _spool: Spool,
+}
+
+/// How an apply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Files were written.
+    Applied,
+    /// There was work, and all of it is here already.
+    AlreadyApplied,
+    /// There is nothing new in the box.
+    NoChanges,
+    /// Something clashes; nothing was changed.
+    Conflict,
+}
+
+impl Outcome {
+    /// The word in the result line.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::AlreadyApplied => "already-applied",
+            Self::NoChanges => "no-changes",
+            Self::Conflict => "conflict",
+        }
+    }
+}
+
+/// What an apply did.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    /// How it ended.
+    pub(crate) outcome: Outcome,
+    /// Files written or removed.
+    pub(crate) files: usize,
+    /// Bytes of the patch; 0 when nothing was to do.
+    pub(crate) bytes: u64,
+    /// Lines added and taken away.
+    pub(crate) lines: Stat,
+    /// Where the patch is kept: what was applied, or, after a conflict, what the box did.
+    pub(crate) patch: Option<PathBuf>,
+    /// The judgement of every path.
+    pub(crate) judged: Vec<Judged>,
+    /// What a person should know besides: one sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Proposal {
+    /// How an apply would end.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let any = |test: fn(&Fate) -> bool| self.judged.iter().any(|judged| test(&judged.fate));
+        if any(|fate| matches!(fate, Fate::Conflict(_))) {
+            Outcome::Conflict
+        } else if any(Fate::touches) {
+            Outcome::Applied
+        } else if any(|fate| *fate == Fate::AlreadyHere) {
+            Outcome::AlreadyApplied
+        } else {
+            Outcome::NoChanges
+        }
+    }
+
+    /// Brings all of it into the worktree, or, when anything clashes, nothing. The base moves, the patch
+    /// is kept, and the box keeps what came home as the contents that the next merge starts from.
+    ///
+    /// # Errors
+    /// The worktree or the base changed since the fetch, or a write failed; nothing is changed then.
+    pub(crate) fn apply(self, remote: &mut dyn Remote, ledger: &Ledger) -> Result<Applied> {
+        let mut notes = ledger.recover()?;
+        let outcome = self.outcome();
+        let mut kept = None;
+        match outcome {
+            Outcome::Conflict => kept = Some(ledger.keep_conflict(&self.patch.path)?),
+            Outcome::Applied => kept = Some(self.write(ledger)?),
+            Outcome::AlreadyApplied => {
+                let _lock = ledger.lock()?;
+                self.base_is_ours(ledger)?;
+                ledger.write_base(&self.next_base)?;
+            }
+            Outcome::NoChanges => {}
+        }
+        if matches!(outcome, Outcome::Applied | Outcome::AlreadyApplied)
+            && let Err(error) = fetch::keep(remote, &self.root, &self.token, &self.next_base)
+        {
+            // The work is home. What is lost is the starting point of a later merge, which says so then.
+            notes.push(format!("the box did not keep the new base: {error}"));
+        }
+        let wrote = outcome == Outcome::Applied;
+        Ok(Applied {
+            outcome,
+            files: if wrote { self.changes.len() } else { 0 },
+            bytes: if wrote || outcome == Outcome::Conflict { self.patch.bytes } else { 0 },
+            lines: if wrote { self.patch.lines } else { Stat::default() },
+            patch: kept,
+            judged: self.judged,
+            notes,
+        })
+    }
+
+    fn write(&self, ledger: &Ledger) -> Result<PathBuf> {
+        let _lock = ledger.lock()?;
+        self.base_is_ours(ledger)?;
+        let tree = Tree::open(&self.worktree)?;
+        // Once more, right before the first write; each step looks again at what it takes out.
+        for change in &self.changes {
+            if !matches_before(tree.at(&change.path)?, change) {
+                return Err(Error::failed(format!(
+                    "{} was changed here meanwhile, nothing was changed",
+                    change.path
+                ))
+                .help("do it again to judge the new state"));
+            }
+        }
+        let (number, place) = ledger.open_place()?;
+        let prepared = (|| {
+            let save = |name: &str, base: &Base| {
+                let path = place.0.join(name);
+                std::fs::write(&path, script::packed(base).0).at("write", &path)
+            };
+            save("base-before", &self.base)?;
+            save("base-after", &self.next_base)?;
+            std::fs::copy(&self.patch.path, place.0.join("patch")).at("copy", &self.patch.path)
+        })();
+        kill::point("apply prepared");
+        let journal =
+            prepared.and_then(|_| transaction::run(&tree, &self.worktree, &place, &self.changes, None));
+        match journal {
+            Ok(journal) => {
+                ledger.finish(&tree, number, &place, journal)?;
+                ledger.patch(number, "applied")
+            }
+            Err(error) => {
+                if !place.journal().exists() && place.0.exists() && !place.0.join("before").exists() {
+                    std::fs::remove_dir_all(&place.0).at("remove", &place.0)?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn base_is_ours(&self, ledger: &Ledger) -> Result<()> {
+        if ledger.base()? == self.base {
+            return Ok(());
+        }
+        Err(Error::failed("another apply came in between, nothing was changed").help("do it again"))
+    }
+}
+
+/// A folder may be in the place of a new file: its files are on their way out with the same apply.
+fn matches_before(here: Here, change: &Change) -> bool {
+    match here {
+        Here::Nothing => change.before.is_none(),
+        Here::Entry(entry) => change.before == Some(entry),
+        Here::Folder => change.before.is_none() && change.after.is_some(),
+        Here::Special => false,
+    }
+}
+
+/// What the changes do here, as a patch.
+///
+/// # Errors
+/// Contents cannot be read.
+pub(super) fn patch_of(spool: &Spool, worktree: &Path, changes: &[Change]) -> Result<Patch> {
+    let sides = changes.iter().map(|change| {
+        let before = change.before.map(|entry| local(worktree, &change.path, entry.kind));
+        let after = change.after.as_ref().map(|after| side(after.entry.kind, &after.contents));
+        (&change.path, before, after)
+    });
+    write_patch(spool, sides)
+}
+
+/// What the box did, as a patch: from the base where its contents are at hand, else from nothing.
+///
+/// # Errors
+/// Contents cannot be read.
+pub(super) fn patch_of_theirs<'a>(
+    spool: &Spool,
+    worktree: &Path,
+    base: &Base,
+    parcel: &Parcel,
+    bases: &BTreeMap<RelPath, PathBuf>,
+    paths: impl Iterator<Item = &'a RelPath>,
+) -> Result<Patch> {
+    let mut sides = Vec::new();
+    for path in paths {
+        let before = match (base.get(path), bases.get(path)) {
+            (Some(entry), Some(contents)) => Some(Ok(side(entry.kind, contents))),
+            (Some(entry), None) => {
+                let here = super::ours::here(&worktree.join(path.as_path()))?;
+                (here == Here::Entry(*entry)).then(|| local(worktree, path, entry.kind))
+            }
+            (None, _) => None,
+        };
+        let after = parcel.changed.get(path).map(|arrived| side(arrived.entry.kind, &arrived.contents));
+        if before.is_some() || after.is_some() {
+            sides.push((path, before, after));
+        }
+    }
+    write_patch(spool, sides.into_iter())
+}
+
+/// The side that is in the worktree now.
+fn local(worktree: &Path, path: &RelPath, kind: Kind) -> Result<Side> {
+    let full = worktree.join(path.as_path());
+    let contents = if kind == Kind::Link {
+        Contents::Bytes(std::fs::read_link(&full).at("read the link", &full)?.as_os_str().as_bytes().to_vec())
+    } else {
+        Contents::File(full)
+    };
+    Ok(Side { kind, contents })
+}
+
+fn side(kind: Kind, contents: &Path) -> Side {
+    Side { kind, contents: Contents::File(contents.to_path_buf()) }
+}
+
+fn write_patch<'a>(
+    spool: &Spool,
+    sides: impl Iterator<Item = (&'a RelPath, Option<Result<Side>>, Option<Side>)>,
+) -> Result<Patch> {
+    let path = spool.fresh();
+    let mut out = BufWriter::new(File::create_new(&path).at("create", &path)?);
+    let (mut files, mut lines) = (0, Stat::default());
+    for (name, before, after) in sides {
+        let before = before.transpose()?;
+        patch::write(&mut out, name, before.as_ref(), after.as_ref(), &mut lines).at("write", &path)?;
+        files += 1;
+    }
+    out.flush().at("write", &path)?;
+    let bytes = std::fs::metadata(&path).at("look at", &path)?.len();
+    Ok(Patch { path, bytes, files, lines })
+}
