@@ -1,34 +1,179 @@
 //! `apply`: the box's new work comes home. The merge is `merge`'s; this is its driver and result line.
 
 use super::bring_back::run_box;
-use super::report::Report;
-use super::session::Session;
+use super::report::{Notice, Report};
+use super::session::{Session, box_id};
 use super::which::choose;
-use crate::config::RemoteRoot;
-use crate::createos::ProviderBox;
 use crate::error::{Error, Result};
-use crate::worktree::Base;
+use crate::merge::{self, Applied, Fate, Judged, Ledger, Outcome, Proposal};
+use crate::state::Record;
+use crate::ui;
+use crate::worktree::{RelPath, Rules, stays_home};
+use std::fmt::Write;
 
-/// Brings the work home.
+/// So many paths are named in the words for people; the result line has more.
+const NAMED: usize = 12;
+
+/// Brings the work home. A paused box is resumed for it.
 ///
 /// # Errors
-/// There is no box, it cannot be asked, or its work conflicts with the worktree.
+/// There is no box, it cannot be asked, or its work conflicts with the worktree: then nothing is changed.
 pub(super) fn apply(session: &Session) -> Result<Report> {
     let chosen = choose(session)?;
-    let record = chosen.record;
-    let remote = session.remote(&record)?;
-    run_box(session, &record, &remote.provider, &remote.id)?;
-    Err(Error::failed("not yet"))
+    let record = &chosen.record;
+    let mut remote = session.remote(record)?;
+    run_box(session, record, &remote.provider, &remote.id)?;
+    let ledger = ledger(session, record)?;
+    let mut notes = ledger.recover()?;
+    let proposal = propose(session, record, &ledger)?;
+    let nested: Vec<_> = proposal.nested.iter().map(|path| path.to_string()).collect();
+    if !nested.is_empty() {
+        notes.push(format!("a repository of its own stays in the box: {}", some(&nested)));
+    }
+    let unreadable: Vec<_> = proposal.unreadable.iter().map(|path| path.to_string()).collect();
+    if !unreadable.is_empty() {
+        notes.push(format!("the box's user cannot read: {}", some(&unreadable)));
+    }
+    let applied = proposal.apply(&mut remote, &ledger)?;
+    if applied.outcome == Outcome::Conflict {
+        let clashes = names(&applied.judged, |judged| matches!(judged.fate, Fate::Conflict(_)));
+        return Ok(Report::refused(conflict(session, record, &applied))
+            .field("result", applied.outcome.word())
+            .field("box", record.name.as_str())
+            .field("bytes", applied.bytes)
+            .field("files", clashes));
+    }
+    Ok(report(session, record, &applied, &notes, chosen.by_worktree))
 }
 
-/// The paths that differ in the box from what was last in step.
+/// Takes the last apply back, where every file is still as it left them.
 ///
 /// # Errors
-/// The box cannot be asked.
-pub(super) fn changed_paths(
-    _remote: &mut ProviderBox,
-    _root: &RemoteRoot,
-    _base: &Base,
-) -> Result<Vec<String>> {
-    Err(Error::failed("not yet"))
+/// There is none, or files were changed since: they are named and nothing is changed.
+pub(super) fn undo(session: &Session) -> Result<Report> {
+    let record = choose(session)?.record;
+    let undone = ledger(session, &record)?.undo(&record.worktree)?;
+    let paths: Vec<_> = undone.paths.iter().map(|path| path.to_string()).collect();
+    Ok(Report::new(format!("the last apply of box {} was taken back: {}", record.name, some(&paths)))
+        .field("result", "undone")
+        .field("box", record.name.as_str())
+        .field("files", paths.len())
+        .on(record.pane.as_ref()))
+}
+
+/// What was in step with a record's box, and what came home from it.
+///
+/// # Errors
+/// The box was never made, or its folder cannot be.
+pub(super) fn ledger(session: &Session, record: &Record) -> Result<Ledger> {
+    Ok(Ledger::new(session.store.box_folder(&box_id(record)?)?))
+}
+
+/// Asks a running box what it would change here.
+///
+/// # Errors
+/// The box cannot be asked, or its answer cannot be trusted.
+pub(super) fn propose(session: &Session, record: &Record, ledger: &Ledger) -> Result<Proposal> {
+    let mut remote = session.remote(record)?;
+    let rules = session.config()?.rules();
+    let keeps_home = |path: &RelPath| why_home(path, &rules);
+    merge::fetch(&mut remote, &record.remote_root.parse()?, &record.worktree, &ledger.base()?, &keeps_home)
+}
+
+fn why_home(path: &RelPath, rules: &Rules) -> Option<String> {
+    stays_home(path, rules).map(|(reason, rule)| format!("{} ({rule})", reason.words()))
+}
+
+fn some(names: &[String]) -> String {
+    let shown: Vec<_> = names.iter().take(NAMED).map(|name| ui::visible(name)).collect();
+    match names.len().checked_sub(NAMED) {
+        Some(more @ 1..) => format!("{} and {more} more", shown.join(", ")),
+        _ => shown.join(", "),
+    }
+}
+
+fn names(judged: &[Judged], test: impl Fn(&Judged) -> bool) -> Vec<String> {
+    judged.iter().filter(|judged| test(judged)).map(|judged| judged.name.clone()).collect()
+}
+
+fn report(
+    session: &Session,
+    record: &Record,
+    applied: &Applied,
+    notes: &[String],
+    by_worktree: bool,
+) -> Report {
+    let name = &record.name;
+    let place = session.paths.show(&record.worktree);
+    let mut text = match applied.outcome {
+        Outcome::Applied => format!(
+            "{} files of box {name} came home to {place}: +{} −{}",
+            applied.files, applied.lines.insertions, applied.lines.deletions
+        ),
+        Outcome::AlreadyApplied => format!("all of box {name}'s work is in {place} already"),
+        Outcome::NoChanges => format!("box {name} has nothing new for {place}"),
+        Outcome::Conflict => String::new(),
+    };
+    if by_worktree {
+        text.push_str(" (the only box of this worktree)");
+    }
+    let runs_code = names(&applied.judged, |judged| judged.runs_code.is_some() && judged.fate.touches());
+    let dropped = names(&applied.judged, |judged| matches!(judged.fate, Fate::Dropped(_)));
+    let merged = names(&applied.judged, |judged| judged.fate == Fate::Merged);
+    for (label, names) in [
+        ("look at, runs code here", &runs_code),
+        ("stays in the box", &dropped),
+        ("both sides' changes", &merged),
+    ] {
+        if !names.is_empty() {
+            let _into_a_string = write!(text, "\n  {label}: {}", some(names));
+        }
+    }
+    for note in notes.iter().chain(&applied.notes) {
+        let _into_a_string = write!(text, "\n  note: {}", ui::visible(note));
+    }
+    if applied.outcome == Outcome::Applied {
+        text.push_str("\n  take it back with: createos-sandbox herdr undo");
+    }
+    // What must be read is not a toast.
+    let popup = !(runs_code.is_empty() && dropped.is_empty() && notes.is_empty() && applied.notes.is_empty());
+    Report::new(text)
+        .field("result", applied.outcome.word())
+        .field("box", name.as_str())
+        .field("bytes", applied.bytes)
+        .field("files", applied.files)
+        .field("insertions", applied.lines.insertions)
+        .field("deletions", applied.lines.deletions)
+        .field("runsCode", runs_code)
+        .field("dropped", dropped)
+        .notice(if popup { Notice::Popup } else { Notice::Toast })
+        .on(record.pane.as_ref())
+}
+
+fn conflict(session: &Session, record: &Record, applied: &Applied) -> Error {
+    let mut error = Error::failed(format!(
+        "the work of box {} and {} clash, nothing was changed",
+        record.name,
+        session.paths.show(&record.worktree)
+    ));
+    let clashes = applied.judged.iter().filter_map(|judged| match &judged.fate {
+        Fate::Conflict(why) => Some((judged.name.as_str(), why.as_str())),
+        _ => None,
+    });
+    let (mut count, mut shown) = (0, 0);
+    for (name, why) in clashes {
+        count += 1;
+        if shown < NAMED {
+            shown += 1;
+            error = error.fact(ui::visible(name), why);
+        }
+    }
+    if count > shown {
+        error = error.fact("and", format!("{} more files", count - shown));
+    }
+    match &applied.patch {
+        Some(patch) => error.help(format!("see what the box did with: less {}", patch.display())),
+        None => error,
+    }
+    .help("commit or move your own change of these files, then apply again")
 }

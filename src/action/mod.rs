@@ -39,6 +39,7 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         HerdrCommand::Start => action("start", start::start),
         HerdrCommand::Attach => action("attach", attach::attach),
         HerdrCommand::Apply => action("apply", apply::apply),
+        HerdrCommand::Undo => action("undo", apply::undo),
         HerdrCommand::Pause => action("pause", lifecycle::pause),
         HerdrCommand::Resume => action("resume", lifecycle::resume),
         HerdrCommand::Info => action("info", info::info),
@@ -61,18 +62,29 @@ fn action(name: &str, act: impl FnOnce(&Session) -> Result<Report>) -> u8 {
         Ok(session) => act(session),
         Err(error) => Err(error.clone()),
     };
-    match &outcome {
-        Ok(report) if !report.text().is_empty() => ui::line(ui::visible(report.text())),
-        Ok(_) => {}
-        Err(error) => ui::report(error),
+    let error = match &outcome {
+        Ok(report) => report.error(),
+        Err(error) => Some(error),
+    };
+    match (error, &outcome) {
+        (Some(error), _) => ui::report(error),
+        (None, Ok(report)) if !report.text().is_empty() => ui::line(ui::visible(report.text())),
+        (None, _) => {}
     }
     print_line(name, outcome.as_ref());
     if let Ok(session) = &session
         && session.invocation.caller == Caller::Key
     {
-        tell(session, name, outcome.as_ref());
+        tell(
+            session,
+            name,
+            match error {
+                Some(error) => Err(error),
+                None => outcome.as_ref(),
+            },
+        );
     }
-    u8::from(outcome.is_err())
+    u8::from(error.is_some())
 }
 
 /// A key's outcome is invisible unless we show it.

@@ -7,6 +7,7 @@ use super::start::{RECORD, title};
 use super::terminal::{Keys, Typed};
 use crate::createos::Status;
 use crate::error::{Error, Result};
+use crate::merge::Fate;
 use crate::state::RecordId;
 use crate::ui;
 use std::time::{Duration, Instant};
@@ -96,12 +97,17 @@ pub(super) fn delete(session: &Session) -> Result<()> {
 /// How many files of the box are not here yet. A paused box is not resumed for it.
 fn pending(session: &Session, record: &crate::state::Record) -> String {
     let count = || -> Result<String> {
-        let mut remote = session.remote(record)?;
+        let remote = session.remote(record)?;
         if remote.provider.get(&remote.id)?.status != Status::Running {
             return Ok("unknown, the box is paused".into());
         }
-        let Some(base) = session.store.read_base(&remote.id)? else { return Ok("unknown".into()) };
-        let changed = super::apply::changed_paths(&mut remote, &record.remote_root.parse()?, &base)?;
+        let proposal = super::apply::propose(session, record, &super::apply::ledger(session, record)?)?;
+        let changed: Vec<_> = proposal
+            .judged
+            .iter()
+            .filter(|judged| judged.fate != Fate::AlreadyHere)
+            .map(|judged| judged.name.clone())
+            .collect();
         Ok(match changed.as_slice() {
             [] => "nothing".into(),
             [only] => only.clone(),

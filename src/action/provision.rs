@@ -200,7 +200,7 @@ impl<'a> Provision<'a> {
         self.check_stop()?;
 
         merge::prepare(&mut remote, &self.root, &archive, &base)?;
-        self.session.store.write_base(&created.id, &base)?;
+        merge::Ledger::new(self.session.store.box_folder(&created.id)?).begin(&base)?;
         self.steps.done("prepare", "base recorded");
         self.check_stop()?;
 

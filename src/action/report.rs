@@ -21,9 +21,10 @@ pub(crate) enum Notice {
     Popup,
 }
 
-/// An action that did what it was asked for.
+/// An action's outcome, with the members of its result line.
 #[derive(Debug, Clone)]
 pub(crate) struct Report {
+    refused: Option<Error>,
     fields: Map<String, Value>,
     text: String,
     notice: Notice,
@@ -33,7 +34,17 @@ pub(crate) struct Report {
 impl Report {
     /// `text` is for people: one line, or a small table.
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { fields: Map::new(), text: text.into(), notice: Notice::Toast, pane: None }
+        Self { refused: None, fields: Map::new(), text: text.into(), notice: Notice::Toast, pane: None }
+    }
+
+    /// A refusal that still has members for the result line, as a conflict's files.
+    pub(crate) fn refused(error: Error) -> Self {
+        Self { refused: Some(error), ..Self::new("") }
+    }
+
+    /// The error, if it is a refusal.
+    pub(crate) fn error(&self) -> Option<&Error> {
+        self.refused.as_ref()
     }
 
     /// A member of the result line.
@@ -82,13 +93,17 @@ fn line(action: &str, outcome: Result<&Report, &Error>) -> String {
     let mut members = Map::new();
     members.insert("schemaVersion".into(), 1.into());
     members.insert("action".into(), action.into());
-    members.insert("ok".into(), outcome.is_ok().into());
-    match outcome {
-        Ok(report) => members.extend(report.fields.clone()),
-        Err(error) => {
-            members.insert("error".into(), full_message(error).into());
-            members.insert("fix".into(), error.hints().join("; ").into());
-        }
+    let error = match outcome {
+        Ok(report) => report.error(),
+        Err(error) => Some(error),
+    };
+    members.insert("ok".into(), error.is_none().into());
+    if let Ok(report) = outcome {
+        members.extend(report.fields.clone());
+    }
+    if let Some(error) = error {
+        members.insert("error".into(), full_message(error).into());
+        members.insert("fix".into(), error.hints().join("; ").into());
     }
     let text = Value::Object(members.clone()).to_string();
     if text.len() <= LONGEST {

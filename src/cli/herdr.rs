@@ -12,6 +12,8 @@ pub(crate) enum HerdrCommand {
     Attach,
     /// Bring the box's new work into the worktree
     Apply,
+    /// Take the last apply back, where its files are still as it left them
+    Undo,
     /// Pause the pane's box: a snapshot is kept, nothing runs
     Pause,
     /// Bring a paused box back

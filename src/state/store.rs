@@ -6,9 +6,6 @@ use crate::createos::BoxId;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::{Lock, Mode, digest, write_atomic};
 use crate::herdr::TerminalId;
-use crate::worktree::Base;
-use std::fs::File;
-use std::io::{BufReader, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -174,36 +171,17 @@ impl Store {
         Ok(folder)
     }
 
-    /// Forgets what was in step with a box that is gone. Kept patches stay.
+    /// Forgets what was in step with a box that is gone. Kept patches stay: a person may want them.
     pub(crate) fn forget_base(&self, id: &BoxId) {
         let folder = self.folder.join("boxes").join(id.as_str());
-        let _already_gone = std::fs::remove_file(folder.join("base"));
-        let _has_patches = std::fs::remove_dir(folder);
-    }
-
-    /// Writes the list of what is in step with a box.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub(crate) fn write_base(&self, id: &BoxId, base: &Base) -> Result<()> {
-        let path = self.box_folder(id)?.join("base");
-        let mut bytes = Vec::new();
-        base.write(&mut bytes).at("write", &path)?;
-        bytes.flush().at("write", &path)?;
-        write_atomic(&path, &bytes, Mode::Private)
-    }
-
-    /// Reads the list of what is in step with a box; `None` when there is none.
-    ///
-    /// # Errors
-    /// It cannot be read, or is not such a list.
-    pub(crate) fn read_base(&self, id: &BoxId) -> Result<Option<Base>> {
-        let path = self.folder.join("boxes").join(id.as_str()).join("base");
-        match File::open(&path) {
-            Ok(file) => Base::read(&mut BufReader::new(file)).at("read", &path).map(Some),
-            Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(Error::io("read", &path, &source)),
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if entry.file_name() != "patches" {
+                let path = entry.path();
+                let _already_gone =
+                    if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+            }
         }
+        let _has_patches = std::fs::remove_dir(folder);
     }
 }
 
