@@ -97,8 +97,7 @@ impl ScriptInstall {
                 .fact("reason", why)
         };
         // Its output is for the person who watches; stdout may be owed to a JSON document.
-        let run =
-            Run::new(&self.script.shell).arg(file.path()).attended().stdout_to(|bytes| ui::raw_note(bytes));
+        let run = Run::new(&self.script.shell).arg(file.path()).attended().stdout_to(ui::raw_note);
         let ended = run.run().map_err(|error| failed(error.to_string()))?;
         if !ended.success() {
             return Err(failed(format!("it ended with {}", ended.code())));
