@@ -216,6 +216,15 @@ impl<'a> Run<'a> {
         self
     }
 
+    /// A person watches and can press Ctrl-C: stderr is ours, there is no time limit, and it stays in our
+    /// process group. It has no stdin to ask on.
+    #[must_use]
+    pub(crate) fn attended(mut self) -> Self {
+        self.errors_inherited = true;
+        self.limit = None;
+        self
+    }
+
     /// The time after which the program is killed.
     #[must_use]
     pub(crate) fn limit(mut self, limit: Duration) -> Self {

@@ -1,3 +1,4 @@
 //! Setting Herdr up for sandboxed agents, and taking it back.
 
+pub(crate) mod install;
 pub(crate) mod shim;

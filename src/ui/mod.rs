@@ -33,6 +33,14 @@ pub(crate) fn raw(bytes: &[u8]) -> std::io::Result<()> {
     out.flush()
 }
 
+/// Raw bytes on stderr, for output of a program that a person watches.
+///
+/// # Errors
+/// Whatever the write reports.
+pub(crate) fn raw_note(bytes: &[u8]) -> std::io::Result<()> {
+    std::io::stderr().lock().write_all(bytes)
+}
+
 /// An error on stderr: what happened, the facts aligned below it, then what to type.
 pub(crate) fn report(error: &Error) {
     note(format_error(error));

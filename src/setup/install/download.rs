@@ -1,0 +1,69 @@
+//! A download: complete, or an error. It is held in memory, so that nothing half done is ever on disk.
+
+use super::url::Url;
+use crate::error::{Error, Result};
+use crate::ui::Progress;
+use std::io::Read;
+use std::time::Duration;
+use ureq::tls::{RootCerts, TlsConfig};
+
+/// What the official `upgrade` accepts, too (contract `createos-cli.md` 1.2).
+const LARGEST: u64 = 200 * 1024 * 1024;
+const CONNECT: Duration = Duration::from_secs(20);
+/// A large file over a slow line; a dead one ends it much earlier.
+const WHOLE: Duration = Duration::from_secs(15 * 60);
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// Downloads a file. Proxy variables and the system's certificates are respected.
+///
+/// # Errors
+/// It could not be had completely, is empty, or is larger than anything we ask for.
+pub(super) fn download(url: &Url) -> Result<Vec<u8>> {
+    let agent = ureq::Agent::config_builder()
+        .https_only(url.is_https())
+        .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
+        .timeout_connect(Some(CONNECT))
+        .timeout_global(Some(WHOLE))
+        .timeout_recv_response(Some(SILENCE))
+        .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .new_agent();
+    let failed = |why: String| {
+        Error::failed(format!("could not download {url}"))
+            .fact("reason", why)
+            .help("nothing was changed; try again, behind a proxy with HTTPS_PROXY set")
+    };
+    let response = agent.get(url.as_str()).call().map_err(|error| failed(words(&error)))?;
+    let expected = response.body().content_length();
+    if expected.is_some_and(|length| length > LARGEST) {
+        return Err(failed("it is larger than anything that belongs there".into()));
+    }
+    let mut progress = Progress::bytes(expected);
+    let mut body = response.into_body().into_reader().take(LARGEST + 1);
+    let (mut bytes, mut buffer) = (Vec::new(), vec![0; 64 * 1024]);
+    loop {
+        match body.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => bytes.extend_from_slice(&buffer[..count]),
+            Err(source) if source.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(source) => return Err(failed(format!("it broke off after {} bytes: {source}", bytes.len()))),
+        }
+        progress.at(bytes.len() as u64, bytes.len() as u64);
+    }
+    match bytes.len() as u64 {
+        0 => Err(failed("it is empty".into())),
+        length if length > LARGEST => Err(failed("it is larger than anything that belongs there".into())),
+        length if expected.is_some_and(|expected| expected != length) => {
+            Err(failed(format!("it broke off after {length} bytes")))
+        }
+        _ => Ok(bytes),
+    }
+}
+
+fn words(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::StatusCode(404) => "the server does not have it (404)".into(),
+        ureq::Error::StatusCode(code) => format!("the server answered {code}"),
+        other => other.to_string(),
+    }
+}
