@@ -67,6 +67,11 @@ impl Paths {
         self.data.join("herdr-plugin")
     }
 
+    /// The receipts of setups, and the originals that undo gives back.
+    pub(crate) fn receipts(&self) -> PathBuf {
+        self.data.join("receipts")
+    }
+
     /// The local boxes, a folder each.
     pub(crate) fn boxes(&self) -> PathBuf {
         self.data.join("boxes")

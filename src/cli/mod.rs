@@ -30,7 +30,7 @@ pub(crate) enum Command {
     /// Try the whole loop on this machine: no account, no Herdr, nothing left behind
     Try(TryArgs),
     /// Set up Herdr for sandboxed agents, or check the setup
-    Setup(SetupArgs),
+    Setup(Box<SetupArgs>),
     /// The plugin's actions, for the pane that has the focus in Herdr
     #[command(subcommand)]
     Herdr(HerdrCommand),

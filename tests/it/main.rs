@@ -6,5 +6,6 @@ mod about;
 mod cli;
 mod herdr_contract;
 mod install_script;
+mod setup;
 mod shim;
 mod upload;
