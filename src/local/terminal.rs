@@ -16,7 +16,8 @@ impl Raw {
         let before = tcgetattr(rustix::stdio::stdin())?;
         let mut raw = before.clone();
         raw.make_raw();
-        tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &raw)?;
+        // Not `Flush`: what was typed while we were starting is for the program.
+        tcsetattr(rustix::stdio::stdin(), OptionalActions::Drain, &raw)?;
         Ok(Self { before })
     }
 
