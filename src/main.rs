@@ -12,6 +12,7 @@ mod exec;
 mod fs;
 mod herdr;
 mod keys;
+mod local;
 mod merge;
 mod paths;
 mod setup;
@@ -19,14 +20,13 @@ mod state;
 mod ui;
 mod worktree;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args_os();
-    let outcome = match setup::shim::is_called_as_createos(args.next().as_deref()) {
-        true => setup::shim::run_as_createos(&args.collect::<Vec<_>>()),
-        false => run(cli::Cli::parse()),
+    let args: Vec<_> = std::env::args_os().collect();
+    let outcome = match setup::shim::is_called_as_createos(args.first().map(|name| name.as_os_str())) {
+        true => setup::shim::run_as_createos(args.get(1..).unwrap_or_default()),
+        false => run(parse(&args)),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),
@@ -37,16 +37,32 @@ fn main() -> ExitCode {
     }
 }
 
+/// The command line. One that is not understood ends the process here; where one JSON document is promised
+/// whatever happens, that document says so.
+fn parse(args: &[std::ffi::OsString]) -> cli::Cli {
+    cli::parse(args).unwrap_or_else(|error| {
+        let says = |at: usize, word: &str| args.get(at).is_some_and(|arg| arg == word);
+        if says(1, "local") {
+            std::process::exit(local::wrong_use(&error, args).into());
+        }
+        if says(1, "setup") && args.iter().any(|word| word == "--json") && error.use_stderr() {
+            ui::line(setup::wrong_usage(&error.render().to_string()));
+            std::process::exit(error.exit_code());
+        }
+        error.exit()
+    })
+}
+
 fn run(cli: cli::Cli) -> error::Result<u8> {
     match cli.command {
         cli::Command::Try(_args) => Ok(0),
-        cli::Command::Setup(_args) => Ok(0),
+        cli::Command::Setup(args) => setup::run(&args),
         cli::Command::Shim(command) => shim(command),
         cli::Command::Herdr(command) => action::run(command),
         cli::Command::Completions(args) => Ok(about::completions(&args)),
         cli::Command::Man(args) => about::man(&args),
         cli::Command::Version(args) => Ok(about::version(&args)),
-        cli::Command::Local(command) => match command {},
+        cli::Command::Local(args) => Ok(local::run(args)),
     }
 }
 

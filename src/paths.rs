@@ -67,6 +67,11 @@ impl Paths {
         self.data.join("herdr-plugin")
     }
 
+    /// The receipts of setups, and the originals that undo gives back.
+    pub(crate) fn receipts(&self) -> PathBuf {
+        self.data.join("receipts")
+    }
+
     /// The local boxes, a folder each.
     pub(crate) fn boxes(&self) -> PathBuf {
         self.data.join("boxes")
@@ -90,6 +95,19 @@ impl Paths {
     /// The plugin's state folder in Herdr's state, for processes that Herdr did not start.
     pub(crate) fn plugin_state(&self) -> PathBuf {
         self.herdr_state.join("plugins").join(PLUGIN_ID)
+    }
+
+    /// Folders for sockets, best first: short ones, since a socket's path must be. Whoever uses one must
+    /// make it with mode 0700 and check its owner.
+    pub(crate) fn sockets() -> Vec<PathBuf> {
+        let absolute =
+            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let ours = format!("createos-sandbox-{}", rustix::process::geteuid().as_raw());
+        let mut folders = Vec::new();
+        folders.extend(absolute("XDG_RUNTIME_DIR").map(|folder| folder.join("createos-sandbox")));
+        folders.extend(absolute("TMPDIR").map(|folder| folder.join(&ours)));
+        folders.push(Path::new("/tmp").join(ours));
+        folders
     }
 
     /// `path` as a person writes it, with `~` for the home folder.

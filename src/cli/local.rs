@@ -1,7 +1,254 @@
-//! `createos-sandbox local …`: the embedded provider.
+//! `createos-sandbox local …`: the embedded provider, with the words of `createos sandbox …`.
 
-use clap::Subcommand;
+use clap::{ArgMatches, Args, Subcommand, parser::ValueSource};
+use std::ffi::OsString;
 
 /// The provider's command line, as the contract of `createos sandbox` has it.
+#[derive(Debug, Args)]
+pub(crate) struct LocalArgs {
+    /// How results are shown; without it: JSON unless stdout is a terminal
+    #[arg(short, long, global = true, value_name = "FORMAT", value_parser = ["json", "table"])]
+    pub(crate) output: Option<String>,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: LocalCommand,
+}
+
+/// The provider's areas.
 #[derive(Debug, Subcommand)]
-pub(crate) enum LocalCommand {}
+pub(crate) enum LocalCommand {
+    /// Sandboxes on this machine. Unless made with --network none they share its network
+    #[command(visible_alias = "sb")]
+    Sandbox {
+        /// What to do.
+        #[command(subcommand)]
+        verb: SandboxVerb,
+    },
+    /// The inner end of a sandbox process; started by the other commands only
+    #[command(hide = true)]
+    Enter,
+    /// The keeper of a sandbox process; started by `process start` only
+    #[command(hide = true)]
+    Supervise,
+}
+
+/// What can be done with a sandbox.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SandboxVerb {
+    /// Make a sandbox
+    #[command(visible_alias = "c")]
+    Create(CreateArgs),
+    /// Show the sandboxes, newest first
+    #[command(visible_alias = "ls")]
+    List(ListArgs),
+    /// Show one sandbox; a deleted one shows as destroyed
+    Get {
+        /// Full id or exact name
+        #[arg(value_name = "REF")]
+        reference: String,
+    },
+    /// Run a program and wait for it; exit code is the program's
+    Exec(ExecArgs),
+    /// Copy a file, or stdin for `-`, into the sandbox
+    #[command(visible_aliases = ["upload", "cp-up"])]
+    Push {
+        /// Full id or exact name
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// A file of this machine, or `-`
+        local: OsString,
+        /// Absolute path in the sandbox; missing folders are made
+        remote: OsString,
+    },
+    /// Copy a file out of the sandbox, to stdout for `-`
+    #[command(visible_aliases = ["download", "cp-down"])]
+    Pull {
+        /// Full id or exact name
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// Absolute path in the sandbox
+        remote: OsString,
+        /// A file of this machine, or `-`
+        local: OsString,
+    },
+    /// Programs that outlive the command that started them
+    #[command(visible_alias = "proc")]
+    Process {
+        /// What to do.
+        #[command(subcommand)]
+        verb: ProcessVerb,
+    },
+    /// Delete sandboxes and everything in them
+    #[command(visible_aliases = ["delete", "destroy"])]
+    Rm {
+        /// Do not ask
+        #[arg(short, long, visible_alias = "force")]
+        yes: bool,
+        /// Full ids or exact names
+        #[arg(value_name = "REF", required = true)]
+        references: Vec<String>,
+    },
+}
+
+/// `create`.
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// Processors and memory, such as s-2vcpu-4gb; shown, but not enforced on this machine
+    #[arg(long)]
+    pub(crate) shape: String,
+    /// Its name: at most 22 of a-z, 0-9 and -
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// The image: only `host`, this machine's own programs (`devbox:1` is taken to mean it)
+    #[arg(long)]
+    pub(crate) rootfs: Option<String>,
+    /// Refused: an allow-list cannot be enforced here
+    #[arg(long, value_name = "RULE")]
+    pub(crate) egress: Vec<String>,
+    /// A variable of every program in the sandbox
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// `none`: an empty network; without it the sandbox shares this machine's network
+    #[arg(long, visible_alias = "net")]
+    pub(crate) network: Option<String>,
+    /// Pause after this time without activity, 1m to 24h
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) auto_pause: Option<String>,
+}
+
+/// `list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// At most so many
+    #[arg(long, default_value_t = 50)]
+    pub(crate) limit: usize,
+    /// Leave out the first so many
+    #[arg(long, default_value_t = 0)]
+    pub(crate) offset: usize,
+    /// Only those with this status
+    #[arg(long)]
+    pub(crate) status: Option<String>,
+    /// Deleted ones too
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    /// Only the ids, one a line
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// As without it: a local listing has no more columns
+    #[arg(long)]
+    pub(crate) wide: bool,
+}
+
+/// `exec`.
+#[derive(Debug, Args)]
+pub(crate) struct ExecArgs {
+    /// Pass output on as it comes, byte for byte
+    #[arg(short, long)]
+    pub(crate) stream: bool,
+    /// Another value for a variable that `create` declared
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// The program's stdin: a file, or `-`. Without it stdin is passed on unless it is a terminal
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stdin: Option<String>,
+    /// Full id or exact name
+    #[arg(value_name = "REF")]
+    pub(crate) reference: String,
+    /// The program and its arguments; no shell is involved
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// What can be done with a process.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProcessVerb {
+    /// Start a program that goes on by itself
+    Start(StartArgs),
+    /// Show the processes of a sandbox, newest first
+    #[command(visible_aliases = ["ls", "ps"])]
+    List {
+        /// Full id or exact name of the sandbox
+        #[arg(value_name = "REF")]
+        reference: String,
+    },
+    /// Show one process
+    Get {
+        /// Full id or exact name of the sandbox
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// The process
+        #[arg(value_name = "PROCESS")]
+        process: String,
+    },
+    /// Connect this terminal with a process; Ctrl-] detaches
+    #[command(visible_alias = "connect")]
+    Attach(AttachArgs),
+}
+
+/// `process start`.
+#[derive(Debug, Args)]
+pub(crate) struct StartArgs {
+    /// On a terminal of its own
+    #[arg(short = 't', long, visible_alias = "tty")]
+    pub(crate) pty: bool,
+    /// The folder to start in
+    #[arg(long, value_name = "DIR", default_value = "/home/agent")]
+    pub(crate) cwd: OsString,
+    /// A variable of the program
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// Lines of the terminal; without it as here, else 24
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) rows: Option<u16>,
+    /// Columns of the terminal; without it as here, else 80
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) cols: Option<u16>,
+    /// Full id or exact name of the sandbox
+    #[arg(value_name = "REF")]
+    pub(crate) reference: String,
+    /// The program and its arguments; a login shell when there is a terminal and nothing is named
+    #[arg(last = true, value_name = "CMD")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// `process attach`.
+#[derive(Debug, Args)]
+pub(crate) struct AttachArgs {
+    /// Show the output from this byte on; 0 is everything that is still kept. Without it: only new output
+    #[arg(long, value_name = "N")]
+    pub(crate) after: Option<u64>,
+    /// Show what is there and end
+    #[arg(long)]
+    pub(crate) no_follow: bool,
+    /// Pass stdin on although it is no terminal
+    #[arg(long)]
+    pub(crate) stdin: bool,
+    /// Full id or exact name of the sandbox
+    #[arg(value_name = "REF")]
+    pub(crate) reference: String,
+    /// The process
+    #[arg(value_name = "PROCESS")]
+    pub(crate) process: String,
+}
+
+/// A flag that stands behind the sandbox: the createos command line would drop it without a word. Only
+/// `rm` takes them there (contract 2.1). Gives back the flag's name.
+pub(crate) fn late_flag(matches: &ArgMatches) -> Option<String> {
+    let mut verb = matches;
+    let mut names = Vec::new();
+    while let Some((name, inner)) = verb.subcommand() {
+        names.push(name);
+        verb = inner;
+    }
+    if !names.starts_with(&["local", "sandbox"]) || names.last() == Some(&"rm") {
+        return None;
+    }
+    let first = verb.try_contains_id("reference").ok().and_then(|_| verb.index_of("reference"))?;
+    let typed = |id: &str| verb.value_source(id) == Some(ValueSource::CommandLine);
+    verb.ids()
+        .map(clap::Id::as_str)
+        .filter(|id| !["reference", "process", "local", "remote", "command", "output"].contains(id))
+        .filter(|id| typed(id))
+        .find(|id| verb.indices_of(id).is_some_and(|mut at| at.any(|index| index > first)))
+        .map(|id| format!("--{}", id.replace('_', "-")))
+}

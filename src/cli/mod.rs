@@ -8,11 +8,15 @@ mod shim;
 
 pub(crate) use about::{CompletionsArgs, ManArgs, VersionArgs};
 pub(crate) use herdr::{HerdrCommand, UploadArgs};
-pub(crate) use local::LocalCommand;
+pub(crate) use local::{
+    AttachArgs, CreateArgs, ExecArgs, ListArgs, LocalArgs, LocalCommand, ProcessVerb, SandboxVerb, StartArgs,
+};
 pub(crate) use setup::SetupArgs;
 pub(crate) use shim::ShimCommand;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Run each Herdr agent pane in a CreateOS Sandbox, or in a local one
@@ -30,7 +34,7 @@ pub(crate) enum Command {
     /// Try the whole loop on this machine: no account, no Herdr, nothing left behind
     Try(TryArgs),
     /// Set up Herdr for sandboxed agents, or check the setup
-    Setup(SetupArgs),
+    Setup(Box<SetupArgs>),
     /// The plugin's actions, for the pane that has the focus in Herdr
     #[command(subcommand)]
     Herdr(HerdrCommand),
@@ -38,8 +42,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Shim(ShimCommand),
     /// The embedded provider: the `createos sandbox` command line for boxes on this machine
-    #[command(subcommand)]
-    Local(LocalCommand),
+    Local(LocalArgs),
     /// Print the completion script of a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write a page for every command
@@ -54,4 +57,20 @@ pub(crate) struct TryArgs {
     /// Use a throw-away copy of this git worktree instead of a made-up one
     #[arg(long, value_name = "DIR")]
     pub(crate) worktree: Option<PathBuf>,
+}
+
+/// Reads a command line.
+///
+/// # Errors
+/// It cannot be read, or asks for help or the version.
+pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(args)?;
+    if let Some(flag) = local::late_flag(&matches) {
+        let words = format!(
+            "{flag} stands behind the sandbox, where the createos command line would drop it: put flags first"
+        );
+        return Err(command.error(ErrorKind::UnknownArgument, words));
+    }
+    Cli::from_arg_matches(&matches)
 }

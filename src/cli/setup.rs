@@ -1,7 +1,106 @@
 //! `createos-sandbox setup …`: setup and doctor.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 
 /// Options of `setup`.
 #[derive(Debug, Args)]
-pub(crate) struct SetupArgs {}
+#[command(after_help = "Exit codes: 0 done, or a doctor with nothing worse than warnings; \
+                        1 it failed, or a required check failed; 2 wrong use, or it could not run at all.")]
+pub(crate) struct SetupArgs {
+    /// The program to set up
+    #[arg(value_enum, default_value_t = Host::Herdr)]
+    pub(crate) host: Host,
+
+    /// Check everything and change nothing
+    #[arg(long, conflicts_with_all = ["dry_run", "undo", "force"])]
+    pub(crate) doctor: bool,
+
+    /// Link the plugin's checkout in this folder, and run its build.sh (for developers of the plugin)
+    #[arg(long, value_name = "PATH", conflicts_with = "source")]
+    pub(crate) local: Option<PathBuf>,
+
+    /// Which plugin: bundled (the one in this program), or github[:OWNER/REPO/PATH][@REF] [default: bundled]
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) source: Option<String>,
+
+    /// The agent: claude-code, codex, opencode, pi, cursor or shell [env: CREATEOS_AGENT]
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+
+    /// The size of a box, such as s-2vcpu-4gb [env: CREATEOS_SHAPE]
+    #[arg(long, value_name = "SHAPE")]
+    pub(crate) shape: Option<String>,
+
+    /// The image of a box, such as devbox:1 [env: CREATEOS_ROOTFS]
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) rootfs: Option<String>,
+
+    /// Idle time after which a box pauses itself, from 1m to 24h
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) auto_pause: Option<String>,
+
+    /// Where the worktree lands in the box
+    #[arg(long, value_name = "PATH")]
+    pub(crate) remote_root: Option<String>,
+
+    /// A host that boxes may reach; give it once for each, or `none` for an empty list (open traffic)
+    #[arg(long, value_name = "RULE")]
+    pub(crate) egress: Vec<String>,
+
+    /// A path, a folder/ or *.ext that stays home; give it once for each
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
+
+    /// A pattern that file sync leaves alone; give it once for each
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) sync_exclude: Vec<String>,
+
+    /// Who makes the boxes: createos, or local (on this machine, no account)
+    #[arg(long, value_name = "PROVIDER")]
+    pub(crate) provider: Option<String>,
+
+    /// Another chord for an action, such as delete=prefix+alt+x; give it once for each
+    #[arg(long, value_name = "ACTION=CHORD", conflicts_with = "no_keys")]
+    pub(crate) key: Vec<String>,
+
+    /// Leave config.toml alone and print the block to paste
+    #[arg(long)]
+    pub(crate) no_keys: bool,
+
+    /// Rewrite an existing config.json: flags win, other valid settings stay
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Rewrite an existing config.json from the defaults
+    #[arg(long, conflicts_with = "force")]
+    pub(crate) reset: bool,
+
+    /// Show what would change, with diffs, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Take back what setup did
+    #[arg(long, conflicts_with_all = ["local", "source", "agent", "shape", "rootfs", "auto_pause", "remote_root",
+        "egress", "exclude", "sync_exclude", "provider", "key", "no_keys", "force", "reset"])]
+    pub(crate) undo: bool,
+
+    /// Ask no questions
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
+
+    /// One JSON document on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Warnings fail, too
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// What can be set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Host {
+    /// The Herdr terminal workspace manager
+    Herdr,
+}

@@ -50,6 +50,7 @@ pub(crate) struct AgentSpec {
 #[serde(deny_unknown_fields)]
 struct Registry {
     search: Vec<String>,
+    provider_variables: Vec<String>,
     agents: BTreeMap<String, AgentSpec>,
 }
 
@@ -78,6 +79,11 @@ impl Agent {
     /// What is known about it.
     pub(crate) fn spec(self) -> &'static AgentSpec {
         REGISTRY.agents.get(self.name()).expect("every agent is in the built-in registry, which is tested")
+    }
+
+    /// Variables that hold keys of the agents' providers.
+    pub(crate) fn provider_variables() -> &'static [String] {
+        &REGISTRY.provider_variables
     }
 
     /// Folders of a box in which installers put programs, `~` for the box's home.

@@ -227,6 +227,24 @@ impl Settings {
     }
 }
 
+impl From<Config> for Settings {
+    /// Every setting as a mentioned one; an image only when there is one.
+    fn from(config: Config) -> Self {
+        Self {
+            agent: Some(config.agent),
+            shape: Some(config.shape),
+            rootfs: config.rootfs,
+            auto_pause: Some(config.auto_pause),
+            remote_root: Some(config.remote_root),
+            egress: Some(config.egress),
+            excludes: Some(config.excludes),
+            sync_excludes: Some(config.sync_excludes),
+            allow_secrets: Some(config.allow_secrets),
+            provider: Some(config.provider),
+        }
+    }
+}
+
 /// A default, which is valid by the test below.
 fn built_in<T: FromStr<Err = Error>>(text: &str) -> T {
     text.parse().expect("the defaults are valid, which is tested")

@@ -3,6 +3,7 @@
 //! The provider is the official `createos` program or our own `createos-sandbox local`; both take
 //! the same argv (contract `createos-cli.md`). Everything that it or a box says is data.
 
+mod account;
 mod create;
 mod exec;
 mod failure;

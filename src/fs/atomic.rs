@@ -1,11 +1,14 @@
 //! Whole or not at all: temporary file beside the real one, fsync, rename, fsync of the folder.
 
-use super::resolve;
+use super::{kill_point, resolve};
 use crate::error::{Error, IoContext, Result};
 use std::fs::{File, Metadata, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+
+/// How the names of staged files begin.
+pub(super) const STAGED: &str = ".createos-sandbox-";
 
 /// The mode that a new file gets. An existing file keeps its own mode and owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,14 +41,15 @@ pub(crate) fn write_atomic(path: &Path, contents: &[u8], new: Mode) -> Result<()
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => None,
         Err(source) => return Err(Error::io("read", &real, &source)),
     };
-    let mut staged = tempfile::Builder::new()
-        .prefix(".createos-sandbox-")
-        .tempfile_in(folder)
-        .at("create a file in", folder)?;
+    let mut staged =
+        tempfile::Builder::new().prefix(STAGED).tempfile_in(folder).at("create a file in", folder)?;
+    kill_point();
     staged.write_all(contents).at("write", staged.path())?;
     take_over(staged.as_file(), existing.as_ref(), new).at("set the mode of", staged.path())?;
     staged.as_file().sync_all().at("sync", staged.path())?;
+    kill_point();
     staged.persist(&real).map_err(|refused| Error::io("replace", &real, &refused.error))?;
+    kill_point();
     File::open(folder).and_then(|folder| folder.sync_all()).at("sync", folder)
 }
 

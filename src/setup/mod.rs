@@ -1,4 +1,325 @@
-//! Setting Herdr up for sandboxed agents, and taking it back.
+//! Setting Herdr up for sandboxed agents, and taking it back: desired, observed, plan, apply, receipt, undo.
+//! The doctor renders the same observation.
 
+mod annotations;
+mod apply;
+mod backup;
+pub(crate) mod bundle;
+mod change;
+mod check;
+mod checks;
+mod files;
 pub(crate) mod install;
+mod observe;
+mod plan;
+mod plan_config;
+mod plan_keys;
+mod programs;
+mod receipt;
+mod render;
+mod report;
+mod request;
+mod session;
 pub(crate) mod shim;
+mod template;
+mod undo;
+mod version;
+mod words;
+
+use crate::cli::SetupArgs;
+use crate::error::{Error, IoContext, Result};
+use crate::herdr::{Herdr, Reload};
+use crate::paths::Paths;
+use crate::state::Record;
+use crate::ui;
+use apply::{Apply, Purpose};
+use change::Change;
+use check::{Check, Status};
+use checks::Context;
+use observe::{Depth, Observed, observe};
+use plan::Plan;
+use receipt::What;
+use render::Detail;
+use report::{Command, Report};
+use request::{Mode, Request};
+
+/// Runs `setup`; the exit code. With `--json` stdout holds one document, whatever happens.
+///
+/// # Errors
+/// As an error for a person; with `--json` it is in the document instead.
+pub(crate) fn run(args: &SetupArgs) -> Result<u8> {
+    let command = match (args.doctor, args.undo) {
+        (true, _) => Command::Doctor,
+        (_, true) => Command::Undo,
+        _ => Command::Setup,
+    };
+    let mut report = Report::new(command);
+    let outcome = Request::parse(args, |name| std::env::var(name).ok())
+        .and_then(|request| Paths::from_env().map(|paths| (request, paths)))
+        .and_then(|(request, paths)| Session { request: &request, paths: &paths }.run(&mut report));
+    if !args.json {
+        return outcome;
+    }
+    match outcome {
+        Ok(code) => report.end(code),
+        Err(error) => report.fail(&error),
+    }
+    ui::line(report.text());
+    Ok(report.exit_code)
+}
+
+/// The document of a command line that was not understood.
+pub(crate) fn wrong_usage(message: &str) -> String {
+    let mut report = Report::new(Command::Setup);
+    let message = message.trim().strip_prefix("error: ").unwrap_or(message.trim());
+    report.fail(&Error::usage(message));
+    report.text()
+}
+
+/// One run.
+struct Session<'a> {
+    request: &'a Request,
+    paths: &'a Paths,
+}
+
+impl Session<'_> {
+    fn run(&self, report: &mut Report) -> Result<u8> {
+        match self.request.mode {
+            Mode::Doctor => Ok(self.doctor(report)),
+            Mode::Setup => self.set_up(report),
+            Mode::Undo => self.undo(report),
+        }
+    }
+
+    /// Says something, unless stdout is one JSON document.
+    fn say(&self, text: impl AsRef<str>) {
+        if !self.request.json {
+            ui::line(text);
+        }
+    }
+
+    fn asks(&self) -> bool {
+        !self.request.yes && !self.request.json && !self.request.dry_run && ui::is_on_terminal()
+    }
+
+    fn doctor(&self, report: &mut Report) -> u8 {
+        let template = template::herdr();
+        let observed = observe(template, self.paths, self.request, Depth::Doctor);
+        let context = Context::new(template, self.request, &observed, self.paths, ui::is_on_terminal());
+        let checks = checks::all(&context);
+        let code = check::exit_code(&checks, self.request.strict);
+        self.say(render::doctor(&checks));
+        self.annotate(&checks);
+        report.add_checks(checks);
+        code
+    }
+
+    /// Failures as annotations, where a workflow runs us.
+    fn annotate(&self, checks: &[Check]) {
+        if std::env::var_os("GITHUB_ACTIONS").is_none_or(|value| value.is_empty()) {
+            return;
+        }
+        for line in annotations::annotations(checks, self.request.strict) {
+            if self.request.json { ui::note(line) } else { ui::line(line) }
+        }
+    }
+
+    fn set_up(&self, report: &mut Report) -> Result<u8> {
+        let template = template::herdr();
+        let observed = observe(template, self.paths, self.request, Depth::Setup);
+        let context = Context::new(template, self.request, &observed, self.paths, ui::is_on_terminal());
+        let checks = checks::before_setup(&context);
+        self.annotate(&checks);
+        let missing = missing(&checks);
+        report.add_checks(checks);
+        missing?;
+        let own = programs::own_path()
+            .map_err(|error| Error::cannot_run(format!("the path of this program is unknown: {error}")))?;
+        let plan = plan::plan(self.request, &observed, self.paths, &own)?;
+        report.add_plan(&plan, self.paths);
+        let was_killed =
+            matches!(&observed.receipt, Ok(Some(receipt)) if receipt.state == receipt::State::Applying);
+        if plan.changes.is_empty() && !was_killed {
+            let title = format!("{} is set up", self.name(&observed));
+            self.say(render::plan(&title, &plan, self.paths, Detail { diffs: false }));
+            self.say("Nothing was changed.");
+            return Ok(self.code(&plan));
+        }
+        if !self.go_ahead(&self.title(&observed), &plan, "Continue?", true)? {
+            return Ok(u8::from(!self.request.dry_run));
+        }
+        self.apply(&observed, &plan, Purpose::Setup)?;
+        report.changed = true;
+        let edited_keys = edits_keys(&plan);
+        if edited_keys {
+            self.reload(&observed);
+        }
+        self.say(done(&plan));
+        Ok(self.code(&plan))
+    }
+
+    fn undo(&self, report: &mut Report) -> Result<u8> {
+        let template = template::herdr();
+        let observed = observe(template, self.paths, self.request, Depth::Setup);
+        let Some(receipt) = observed.receipt.clone()? else {
+            self.say("There is nothing to take back: no setup is on record here. Nothing was changed.");
+            return Ok(0);
+        };
+        let plan = undo::plan(&receipt, &observed, self.paths)?;
+        report.add_plan(&plan, self.paths);
+        let boxes = observed.mappings.as_ref().map_or(&[][..], Vec::as_slice);
+        self.say_boxes(boxes);
+        let agreed = if boxes.is_empty() || self.request.dry_run || self.request.yes {
+            self.go_ahead("Taking the setup back", &plan, "Take it back?", true)?
+        } else if self.asks() {
+            self.go_ahead("Taking the setup back", &plan, "Take it back and leave these boxes?", false)?
+        } else {
+            return Err(Error::failed("panes are still tied to boxes, which would be left behind")
+                .fact("boxes", boxes.iter().map(|record| record.name.as_str()).collect::<Vec<_>>().join(", "))
+                .help("delete them first, or leave them with: createos-sandbox setup herdr --undo --yes"));
+        };
+        if !agreed {
+            return Ok(u8::from(!self.request.dry_run));
+        }
+        self.apply(&observed, &plan, Purpose::Undo)?;
+        report.changed = true;
+        if edits_keys(&plan) {
+            self.reload(&observed);
+        }
+        self.say("Done. Everything that setup did was taken back.");
+        Ok(self.code(&plan))
+    }
+
+    /// Shows the plan and asks when somebody is there. False means that nothing is to be done.
+    fn go_ahead(&self, title: &str, plan: &Plan, question: &str, default: bool) -> Result<bool> {
+        let asks = self.asks();
+        self.say(render::plan(title, plan, self.paths, Detail { diffs: asks || self.request.dry_run }));
+        if self.request.dry_run {
+            self.say("Nothing was changed (--dry-run).");
+            return Ok(false);
+        }
+        if asks && !ui::confirm(question, default)? {
+            self.say("Nothing was changed.");
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn apply(&self, observed: &Observed, plan: &Plan, purpose: Purpose) -> Result<()> {
+        let before = observed.receipt.clone()?;
+        // Two setups at once would not see each other's receipts.
+        let _lock = self.lock()?;
+        let apply = Apply {
+            paths: self.paths,
+            herdr: herdr(observed),
+            diagnostics: match &observed.diagnostics {
+                Some(diagnostics) => diagnostics.clone()?,
+                None => Default::default(),
+            },
+            quiet: self.request.json,
+        };
+        apply.run(&plan.changes, before, purpose)
+    }
+
+    /// The lock is on the home folder itself: it is always there, and no file has to be left for it. Where
+    /// the file system has no locks (some network homes), two setups at once are the user's to avoid.
+    fn lock(&self) -> Result<Option<std::fs::File>> {
+        let home = self.paths.home();
+        let folder = std::fs::File::open(home).at("open", home)?;
+        match folder.try_lock() {
+            Ok(()) => Ok(Some(folder)),
+            Err(std::fs::TryLockError::WouldBlock) => {
+                Err(Error::failed("another setup is running").help("wait for it to end, then run this again"))
+            }
+            Err(std::fs::TryLockError::Error(_)) => Ok(None),
+        }
+    }
+
+    /// Lets running servers read their file again. It is worth a warning when they do not, no more.
+    fn reload(&self, observed: &Observed) {
+        let Some(herdr) = herdr(observed) else { return };
+        match herdr.reload() {
+            Ok(Reload::Applied) => self.say("The running Herdr has taken the keys over."),
+            Ok(Reload::NoServer) => {}
+            Ok(Reload::Refused(words)) => ui::note(format!(
+                "warning: the running Herdr did not take all of config.toml over: {}",
+                ui::visible(&words.join("; "))
+            )),
+            Err(error) => {
+                ui::note(format!("warning: Herdr could not be told: {}", ui::visible(error.message())))
+            }
+        }
+    }
+
+    fn say_boxes(&self, boxes: &[Record]) {
+        if boxes.is_empty() {
+            return;
+        }
+        self.say("These boxes are still tied to panes, and nothing here deletes them:\n");
+        for record in boxes {
+            let id = record.box_id.as_ref().map_or_else(|| record.name.to_string(), |id| id.to_string());
+            let lead = match record.provider {
+                crate::createos::ProviderKind::Createos => "createos sandbox",
+                crate::createos::ProviderKind::Local => "createos-sandbox local sandbox",
+            };
+            self.say(format!("  {lead} rm --yes {}", ui::visible(&id)));
+        }
+        self.say("");
+    }
+
+    fn title(&self, observed: &Observed) -> String {
+        format!("Setting up {}", self.name(observed))
+    }
+
+    /// The host with its version.
+    fn name(&self, observed: &Observed) -> String {
+        let title = &template::herdr().title;
+        match observed.programs.get("herdr") {
+            Some(programs::Program::Found { text, .. }) => format!("{title} {}", ui::visible(text)),
+            _ => title.clone(),
+        }
+    }
+
+    fn code(&self, plan: &Plan) -> u8 {
+        u8::from(self.request.strict && !plan.warnings.is_empty())
+    }
+}
+
+fn herdr(observed: &Observed) -> Option<Herdr> {
+    observed.programs.get("herdr").and_then(|program| program.path()).map(Herdr::new)
+}
+
+fn edits_keys(plan: &Plan) -> bool {
+    plan.changes.iter().any(|change| matches!(change, Change::File(file) if file.what == What::Keys))
+}
+
+/// What is missing, as one error with every fix.
+fn missing(checks: &[Check]) -> Result<()> {
+    let failed: Vec<&Check> =
+        checks.iter().filter(|check| check.status == Status::Fail && check.required).collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let mut error = Error::failed("Herdr cannot be set up yet; nothing was changed");
+    for check in &failed {
+        let needed = check.needed.as_ref().map_or_else(String::new, |needed| format!(" (needs {needed})"));
+        error = error.fact(check.id, format!("{}{needed}", check.message));
+    }
+    for fix in failed.iter().filter_map(|check| check.fix.as_ref()) {
+        error = error.help(fix);
+    }
+    Err(error)
+}
+
+/// The last words of a setup.
+fn done(plan: &Plan) -> String {
+    let start = match plan.chord("start") {
+        Some(chord) => format!("Done. In Herdr, inside a git worktree, press {chord}."),
+        None => {
+            "Done. In Herdr, paste the bindings, then press the one for start inside a git worktree.".into()
+        }
+    };
+    let undo = "Take it all back: createos-sandbox setup herdr --undo";
+    let difference = "(herdr config reset-keys would also take the keys that you bound yourself)";
+    format!("{start}\nSign the agent in inside its pane the first time.\n{undo}\n  {difference}")
+}

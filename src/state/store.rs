@@ -32,6 +32,19 @@ impl Store {
         Ok(store)
     }
 
+    /// The state in `folder`, for readers who must not change anything: no folder is made, and a corrupt
+    /// file stays where it is.
+    ///
+    /// # Errors
+    /// It cannot be read, is corrupt, or a newer version of this program wrote it.
+    pub(crate) fn peek(folder: &Path) -> Result<State> {
+        let store = Self { folder: folder.to_path_buf() };
+        match store.parse()? {
+            Parsed::State(state) => Ok(state),
+            Parsed::Corrupt(reason) => Err(Error::failed(format!("{}: {reason}", store.file().display()))),
+        }
+    }
+
     /// The folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder

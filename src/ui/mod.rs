@@ -1,9 +1,13 @@
 //! Words on the terminal; the only room that writes there.
 
+mod ask;
+mod colour;
 mod progress;
 mod steps;
 mod text;
 
+pub(crate) use ask::{confirm, is_on_terminal};
+pub(crate) use colour::{Tone, coloured};
 pub(crate) use progress::Progress;
 pub(crate) use steps::Steps;
 pub(crate) use text::{bytes, count, seconds, visible};

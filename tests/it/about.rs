@@ -1,6 +1,6 @@
 //! Completions, manual pages, version, and what happens to a mistyped word.
 
-use crate::support::{Home, outcome};
+use crate::support::{Home, PATH, outcome};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -16,6 +16,19 @@ fn every_shell_gets_a_script() {
     }
     let unknown = home.run(&["completions", "bsh"]).fails(2, "bash");
     assert!(unknown.stderr.contains("a similar value exists: 'bash'"), "{unknown:?}");
+}
+
+#[test]
+fn the_scripts_are_valid_where_their_shell_is_at_hand() {
+    let home = Home::new();
+    for (shell, check) in [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")] {
+        if which::which_in(shell, Some(PATH), "/").is_ok() {
+            let script = home.write(shell, home.run(&["completions", shell]).success().stdout);
+            let checked =
+                outcome(home.command_of(Path::new(shell), &[check, script.to_str().expect("text")]));
+            assert_eq!(checked.success().stderr, "", "{shell}");
+        }
+    }
 }
 
 #[test]

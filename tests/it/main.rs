@@ -6,5 +6,8 @@ mod about;
 mod cli;
 mod herdr_contract;
 mod install_script;
+#[cfg(target_os = "linux")]
+mod local;
+mod setup;
 mod shim;
 mod upload;

@@ -1,0 +1,30 @@
+//! What an account may do: whether the session is usable, and which shapes there are.
+
+use super::Failure;
+use super::json;
+use super::provider::{ASK, Provider};
+use serde_json::Value;
+
+impl Provider {
+    /// Whether the session is usable: one row of the list is asked for (contract 1.4).
+    ///
+    /// # Errors
+    /// Refused as signed out when it is not, anything else when no answer came.
+    pub(crate) fn session(&self) -> Result<(), Failure> {
+        // An empty list may be `null`, so that there may be no document at all: the exit code counts.
+        let run = self.json().args(["list", "--limit", "1"]).limit(ASK);
+        Self::finish("sandbox list", run).map(drop)
+    }
+
+    /// The shapes of the account's plan.
+    ///
+    /// # Errors
+    /// The call failed, or answered no list of shapes.
+    pub(crate) fn shapes(&self) -> Result<Vec<String>, Failure> {
+        let answer = Self::document("sandbox shapes", self.json().arg("shapes").limit(ASK))?;
+        let Value::Array(shapes) = &answer else {
+            return Err(Failure::other("sandbox shapes", "the answer is no list"));
+        };
+        Ok(shapes.iter().filter_map(|shape| json::text(shape, "id")).map(str::to_owned).collect())
+    }
+}

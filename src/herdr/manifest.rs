@@ -1,0 +1,116 @@
+//! `herdr-plugin.toml`, read by ourselves (contract 5): what a plugin is and which programs it starts.
+
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// What we want to know of a manifest; what Herdr checks beyond that is its affair.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Manifest {
+    /// The plugin's id.
+    pub(crate) id: String,
+    /// Its version, as free text.
+    #[serde(default)]
+    pub(crate) version: String,
+    #[serde(default)]
+    startup: Vec<Item>,
+    #[serde(default)]
+    actions: Vec<Item>,
+    #[serde(default)]
+    events: Vec<Item>,
+    #[serde(default)]
+    panes: Vec<Item>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct Item {
+    #[serde(default)]
+    command: Vec<String>,
+}
+
+/// Why a manifest could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {reason}", path.display())]
+pub(crate) struct BadManifest {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// What is wrong.
+    pub(crate) reason: String,
+}
+
+impl Manifest {
+    /// Reads the manifest of the plugin in `root`.
+    ///
+    /// # Errors
+    /// There is none, or it is no manifest.
+    pub(crate) fn read(root: &Path) -> Result<Self, BadManifest> {
+        let path = root.join("herdr-plugin.toml");
+        let bad = |reason: String| BadManifest { path: path.clone(), reason };
+        let text = std::fs::read_to_string(&path).map_err(|error| bad(error.to_string()))?;
+        let first_line = |error: toml_edit::de::Error| error.to_string().trim().replace('\n', " ");
+        toml_edit::de::from_str(&text).map_err(|error| bad(first_line(error)))
+    }
+
+    /// The programs that it starts, each once, as the manifest has them.
+    pub(crate) fn programs(&self) -> Vec<&str> {
+        let items = [&self.startup, &self.actions, &self.events, &self.panes];
+        let mut programs: Vec<&str> =
+            items.into_iter().flatten().filter_map(|item| item.command.first()).map(String::as_str).collect();
+        programs.sort_unstable();
+        programs.dedup();
+        programs
+    }
+
+    /// Whether the plugin in `root` runs on Bun: a command says so, a lock file of Bun's lies there, or the
+    /// script that its build writes starts it.
+    pub(crate) fn runs_on_bun(&self, root: &Path) -> bool {
+        let named = |program: &&str| Path::new(program).file_name().is_some_and(|name| name == "bun");
+        let locked = ["bun.lock", "bun.lockb"].iter().any(|name| root.join(name).exists());
+        let scripted = ["run.sh", "build.sh"].iter().any(|name| {
+            std::fs::read_to_string(root.join(name)).is_ok_and(|text| {
+                text.split_whitespace().any(|word| {
+                    word.trim_matches(['"', '\'', ';', '(', ')']).rsplit('/').next() == Some("bun")
+                })
+            })
+        });
+        self.programs().iter().any(named) || locked || scripted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        dir
+    }
+
+    const TEXT: &str = "id = \"a.b\"\nversion = \"1\"\nlater = 1\n\
+        [[actions]]\nid = \"x\"\ncommand = [\"./run.sh\", \"x\"]\n[[panes]]\nid = \"y\"\ncommand = [\"./run.sh\"]\n";
+
+    #[test]
+    fn programs_are_listed_once() {
+        let dir = folder(&[("herdr-plugin.toml", TEXT)]);
+        let manifest = Manifest::read(dir.path()).unwrap();
+        assert_eq!((manifest.id.as_str(), manifest.programs()), ("a.b", vec!["./run.sh"]));
+        assert!(!manifest.runs_on_bun(dir.path()));
+    }
+
+    #[test]
+    fn a_plugin_on_bun_is_known_by_its_script() {
+        let dir = folder(&[("herdr-plugin.toml", TEXT), ("run.sh", "exec \"/opt/bun/bin/bun\" main.ts\n")]);
+        assert!(Manifest::read(dir.path()).unwrap().runs_on_bun(dir.path()));
+        let dir = folder(&[("herdr-plugin.toml", TEXT), ("run.sh", "# no bundle here\nexec sh\n")]);
+        assert!(!Manifest::read(dir.path()).unwrap().runs_on_bun(dir.path()));
+    }
+
+    #[test]
+    fn a_missing_or_broken_manifest_is_named() {
+        let dir = folder(&[("herdr-plugin.toml", "id = ")]);
+        assert!(Manifest::read(dir.path()).unwrap_err().to_string().contains("herdr-plugin.toml"));
+        assert!(Manifest::read(&dir.path().join("absent")).is_err());
+    }
+}

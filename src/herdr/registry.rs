@@ -1,0 +1,151 @@
+//! Herdr's plugin registry, read by ourselves: `herdr plugin list` creates files (contract 4.1, 13).
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A plugin as Herdr has registered it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Plugin {
+    /// Its id.
+    #[serde(rename = "plugin_id")]
+    pub(crate) id: String,
+    /// Its version at the time of registration.
+    #[serde(default)]
+    pub(crate) version: String,
+    /// The folder with its manifest; a real path.
+    #[serde(rename = "plugin_root", default)]
+    pub(crate) root: PathBuf,
+    /// Its manifest.
+    #[serde(rename = "manifest_path", default)]
+    pub(crate) manifest: PathBuf,
+    /// Whether Herdr runs it.
+    #[serde(default = "yes")]
+    pub(crate) enabled: bool,
+    /// Where it came from.
+    #[serde(default)]
+    source: RawSource,
+}
+
+/// A plugin's place among those that Herdr installed from GitHub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GithubSource {
+    /// `OWNER/REPO[/PATH]`.
+    pub(crate) repository: String,
+    /// The tag, branch or commit that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reference: Option<String>,
+}
+
+impl fmt::Display for GithubSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.repository)?;
+        self.reference.iter().try_for_each(|reference| write!(f, "@{reference}"))
+    }
+}
+
+/// Where a plugin came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A folder that was linked.
+    Linked,
+    /// A checkout that Herdr made and owns.
+    Github(GithubSource),
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+struct RawSource {
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    owner: String,
+    #[serde(default)]
+    repo: String,
+    #[serde(default)]
+    subdir: Option<String>,
+    #[serde(default)]
+    requested_ref: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Plugin {
+    /// Where it came from. A kind that this version does not know counts as linked: its folder is its own.
+    pub(crate) fn source(&self) -> Source {
+        if self.source.kind != "github" {
+            return Source::Linked;
+        }
+        let subdir = self.source.subdir.iter().filter(|subdir| !subdir.is_empty()).map(|s| format!("/{s}"));
+        Source::Github(GithubSource {
+            repository: format!("{}/{}{}", self.source.owner, self.source.repo, subdir.collect::<String>()),
+            reference: self.source.requested_ref.clone(),
+        })
+    }
+}
+
+/// Why the registry could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {reason}", path.display())]
+pub(crate) struct BadRegistry {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// What is wrong with it.
+    pub(crate) reason: String,
+}
+
+/// The registered plugins; none without a registry.
+///
+/// # Errors
+/// The file cannot be read, or is not a list of plugins: Herdr refuses every plugin call then.
+pub(crate) fn read_registry(path: &Path) -> Result<Vec<Plugin>, BadRegistry> {
+    let bad = |reason: String| BadRegistry { path: path.into(), reason };
+    match std::fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(bad(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plugin(source: &str) -> Plugin {
+        serde_json::from_str(&format!(
+            r#"{{"plugin_id":"a.b","version":"1","manifest_path":"/p/herdr-plugin.toml","plugin_root":"/p",
+               "enabled":false,"later":[1],"source":{source}}}"#
+        ))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_record_is_read_and_what_is_new_in_it_does_not_matter() {
+        let linked = plugin(r#"{"kind":"local"}"#);
+        assert_eq!(
+            (linked.enabled, linked.source(), linked.root.to_str()),
+            (false, Source::Linked, Some("/p"))
+        );
+    }
+
+    #[test]
+    fn an_installed_one_can_be_installed_again_from_its_record() {
+        let source = r#"{"kind":"github","owner":"o","repo":"r","subdir":"a/b","requested_ref":"v1","x":2}"#;
+        let Source::Github(source) = plugin(source).source() else { panic!("not from GitHub") };
+        assert_eq!(source.to_string(), "o/r/a/b@v1");
+        let Source::Github(source) = plugin(r#"{"kind":"github","owner":"o","repo":"r"}"#).source() else {
+            panic!("not from GitHub")
+        };
+        assert_eq!(source.to_string(), "o/r");
+    }
+
+    #[test]
+    fn no_registry_is_no_plugins_and_a_broken_one_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("plugins.json");
+        assert_eq!(read_registry(&path).unwrap(), []);
+        std::fs::write(&path, "{").unwrap();
+        assert!(read_registry(&path).unwrap_err().to_string().contains("plugins.json"));
+    }
+}

@@ -1,0 +1,225 @@
+//! The provider's verbs: from the command line to the store and back to words.
+
+use super::exec::{self, Exec};
+use super::failure::Result;
+use super::id::{BoxId, BoxName};
+use super::inside;
+use super::meta::{Meta, ROOTFS, Status, VERSION, now};
+use super::output::{self, Mode};
+use super::shape::{self, Shape};
+use super::store::{Found, Store};
+use super::{environment, process, supervisor, transfer};
+use crate::cli::{CreateArgs, ExecArgs, ListArgs, LocalArgs, LocalCommand, SandboxVerb};
+use crate::error::{Error, IoContext};
+use crate::paths::Paths;
+use crate::ui;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::os::unix::ffi::OsStringExt;
+
+/// Runs a command of the provider; gives the exit code, everything has been shown.
+pub(crate) fn run(args: LocalArgs) -> u8 {
+    let verb = match args.command {
+        LocalCommand::Enter => return inside::main(),
+        LocalCommand::Supervise => return supervisor::main(),
+        LocalCommand::Sandbox { verb } => verb,
+    };
+    let output = args.output.as_deref();
+    let mode = match &verb {
+        SandboxVerb::Exec(_) => exec::mode(output),
+        _ => Mode::of(output),
+    };
+    match sandbox(verb, mode) {
+        Ok(code) => code,
+        Err(failure) => mode.fail(&failure),
+    }
+}
+
+fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<u8> {
+    let store = Store::open(&Paths::from_env()?)?;
+    match verb {
+        SandboxVerb::Create(args) => create(&store, args, mode),
+        SandboxVerb::List(args) => list(&store, &args, mode),
+        SandboxVerb::Get { reference } => {
+            let view = match store.find(&reference)? {
+                Found::Live(found) => found.meta.view(),
+                Found::Gone(gone) => gone.view(),
+            };
+            mode.show(&view, || facts(&view));
+            Ok(0)
+        }
+        SandboxVerb::Exec(args) => run_in(&store, args, mode),
+        SandboxVerb::Push { reference, local, remote } => {
+            let count = transfer::push(&mut store.live(&reference)?, &local, &remote)?;
+            ui::note(format!("Pushed {} to {}", ui::bytes(count), ui::visible(&remote.to_string_lossy())));
+            Ok(0)
+        }
+        SandboxVerb::Pull { reference, remote, local } => {
+            let count = transfer::pull(&mut store.live(&reference)?, &remote, &local)?;
+            ui::note(format!("Pulled {} from {}", ui::bytes(count), ui::visible(&remote.to_string_lossy())));
+            Ok(0)
+        }
+        SandboxVerb::Process { verb } => process::run(&store, verb, mode),
+        SandboxVerb::Rm { yes, references } => remove(&store, yes, &references, mode),
+    }
+}
+
+fn create(store: &Store, args: CreateArgs, mode: Mode) -> Result<u8> {
+    if !args.egress.is_empty() {
+        return Err(Error::usage("--egress: a local sandbox cannot enforce an allow-list, so it takes none")
+            .help("use --network none for a sandbox without any network, or leave --egress out")
+            .into());
+    }
+    let network_none = match args.network.as_deref() {
+        None => false,
+        Some("none") => true,
+        Some(other) => {
+            return Err(Error::usage(format!("--network \"{other}\": a local sandbox knows only `none`"))
+                .help("without --network it shares this machine's network")
+                .into());
+        }
+    };
+    if let Some(rootfs) = args.rootfs.as_deref()
+        && ![ROOTFS, "devbox:1"].contains(&rootfs)
+    {
+        return Err(Error::usage(format!(
+            "rootfs \"{rootfs}\": a local sandbox has this machine's programs and no images, choices: [{ROOTFS}]"
+        ))
+        .into());
+    }
+    let name = args.name.map_or_else(|| Ok(BoxName::fresh()), |name| name.parse())?;
+    let meta = Meta {
+        version: VERSION,
+        id: BoxId::fresh(),
+        name,
+        shape: args.shape.parse::<Shape>()?,
+        created_at: now(),
+        uid: None,
+        network_none,
+        env: environment::parse(&args.env)?,
+        auto_pause_after_seconds: args.auto_pause.as_deref().map(shape::auto_pause).transpose()?,
+        status: Status::Running,
+        paused_at: None,
+        last_resumed_at: None,
+    };
+    // A box that cannot be entered must not exist.
+    super::probe()?;
+    let made = store.create(meta)?.meta;
+    let mut document = json!({ "action": "created" });
+    merge(&mut document, made.view());
+    merge(&mut document, json!({ "ip": "", "ingress_url": "", "shell_command": "" }));
+    mode.show(&document, || {
+        let network = if made.network_none { "none" } else { "this machine's" };
+        format!("Sandbox {} ({})\n  size     {}\n  network  {network}", made.name, made.id, made.shape)
+    });
+    Ok(0)
+}
+
+fn merge(document: &mut Value, more: Value) {
+    if let (Value::Object(document), Value::Object(more)) = (document, more) {
+        // The status belongs to `get`; create has none (contract 4.1).
+        document.extend(more.into_iter().filter(|(key, _)| key != "status"));
+    }
+}
+
+fn list(store: &Store, args: &ListArgs, mode: Mode) -> Result<u8> {
+    let live = store.all()?.into_iter().map(|found| found.meta.view());
+    let mut rows: Vec<Value> = live.collect();
+    let destroyed = Status::Destroyed.word();
+    if args.all || args.status.as_deref() == Some(destroyed) {
+        rows.extend(store.tombstones()?.iter().map(super::meta::Tombstone::view));
+    }
+    if let Some(status) = &args.status {
+        rows.retain(|row| row["status"] == status.as_str());
+    }
+    let rows: Vec<Value> = rows.into_iter().skip(args.offset).take(args.limit).collect();
+    if args.quiet {
+        rows.iter().for_each(|row| ui::line(row["id"].as_str().unwrap_or_default()));
+        return Ok(0);
+    }
+    mode.show(&json!(rows), || {
+        if rows.is_empty() {
+            return "There are no local sandboxes.".into();
+        }
+        let keys = ["id", "name", "status", "shape", "created_at"];
+        let cell = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        let cells: Vec<Vec<String>> =
+            rows.iter().map(|row| keys.iter().map(|key| cell(row, key)).collect()).collect();
+        output::table(&["ID", "NAME", "STATUS", "SHAPE", "CREATED"], &cells)
+    });
+    Ok(0)
+}
+
+/// A view as aligned lines.
+pub(super) fn facts(view: &Value) -> String {
+    let members: Vec<(String, String)> = view
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| (key.clone(), value.as_str().map_or_else(|| value.to_string(), ui::visible)))
+        .collect();
+    let width = members.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+    members.iter().map(|(key, value)| format!("{key:width$}  {value}")).collect::<Vec<_>>().join("\n")
+}
+
+fn run_in(store: &Store, args: ExecArgs, mode: Mode) -> Result<u8> {
+    let mut found = store.live(&args.reference)?;
+    let exec = Exec {
+        stream: args.stream,
+        env: environment::parse(&args.env)?,
+        stdin: args.stdin,
+        argv: args.command.into_iter().map(OsString::into_vec).collect(),
+        json: mode == Mode::Json,
+    };
+    exec::run(&mut found, exec)
+}
+
+fn remove(store: &Store, yes: bool, references: &[String], mode: Mode) -> Result<u8> {
+    if !yes && !confirmed(references)? {
+        return Ok(1);
+    }
+    let mut results = Vec::new();
+    let (mut deleted, mut failed) = (0, 0);
+    for reference in references {
+        let removed = store.find(reference).and_then(|found| match found {
+            Found::Live(found) => store.destroy(&found).map(|()| (found.meta.id, found.meta.name)),
+            Found::Gone(gone) => Ok((gone.id, gone.name)),
+        });
+        match removed {
+            Ok((id, name)) => {
+                deleted += 1;
+                results.push(json!({ "ref": reference, "id": id, "deleted": true }));
+                if mode == Mode::Text {
+                    ui::line(format!("Deleted {name} ({id})"));
+                }
+            }
+            Err(failure) => {
+                failed += 1;
+                let words = failure.error().message();
+                results.push(json!({ "ref": reference, "deleted": false, "error": words }));
+                if mode == Mode::Text {
+                    ui::report(failure.error());
+                }
+            }
+        }
+    }
+    if mode == Mode::Json {
+        let document =
+            json!({ "action": "deleted", "results": results, "deleted": deleted, "failed": failed });
+        output::print(&document);
+    }
+    Ok(u8::from(failed > 0))
+}
+
+fn confirmed(references: &[String]) -> Result<bool> {
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        return Err(Error::usage("non-interactive mode: use --force to confirm deletion").into());
+    }
+    let shown: Vec<String> = references.iter().map(|reference| ui::visible(reference)).collect();
+    let terminal = std::path::Path::new("the terminal");
+    write!(std::io::stderr(), "Delete {}? [y/N] ", shown.join(", ")).at("write to", terminal)?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).at("read", terminal)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

@@ -1,0 +1,163 @@
+//! Ids and names of boxes and processes.
+
+use crate::error::Error;
+use rustix::rand::{GetRandomFlags, getrandom};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Crockford's base 32, the alphabet of ULIDs.
+const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// The longest name of a box (contract 3).
+const LONGEST_NAME: usize = 22;
+
+/// `sb-` and a ULID: sortable by the time at which the box was made.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct BoxId(String);
+
+/// `proc_` and a ULID.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct ProcessId(String);
+
+/// A box's name: 1 to 22 lower-case letters, digits and inner dashes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct BoxName(String);
+
+impl BoxId {
+    /// A new one.
+    pub(crate) fn fresh() -> Self {
+        Self(format!("sb-{}", ulid()))
+    }
+}
+
+impl ProcessId {
+    /// A new one.
+    pub(crate) fn fresh() -> Self {
+        Self(format!("proc_{}", ulid()))
+    }
+}
+
+impl BoxName {
+    /// A name for a box whose maker did not care.
+    pub(crate) fn fresh() -> Self {
+        let tail: String = ulid().chars().rev().take(6).collect();
+        Self(format!("box-{}", tail.to_ascii_lowercase()))
+    }
+}
+
+macro_rules! text {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// The text.
+            pub(crate) fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Error;
+
+            fn try_from(text: String) -> Result<Self, Error> {
+                text.parse()
+            }
+        }
+    )*};
+}
+text!(BoxId, ProcessId, BoxName);
+
+impl FromStr for BoxId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.strip_prefix("sb-") {
+            Some(rest) if is_ulid(rest) => Ok(Self(text.into())),
+            _ => Err(Error::usage(format!("\"{text}\" is not the id of a local sandbox"))),
+        }
+    }
+}
+
+impl FromStr for ProcessId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.strip_prefix("proc_") {
+            Some(rest) if is_ulid(rest) => Ok(Self(text.into())),
+            _ => Err(Error::usage(format!("\"{text}\" is not a process id"))),
+        }
+    }
+}
+
+impl FromStr for BoxName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let letters = text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let edges = !text.starts_with('-') && !text.ends_with('-') && !text.starts_with("sb-");
+        if text.is_empty() || text.len() > LONGEST_NAME || !letters || !edges {
+            return Err(Error::usage(format!("\"{text}\" cannot be a sandbox's name"))
+                .help("use 1 to 22 of a-z, 0-9 and -, such as hd-webshop-k3x9q2"));
+        }
+        Ok(Self(text.into()))
+    }
+}
+
+fn is_ulid(text: &str) -> bool {
+    text.len() == 26 && text.bytes().all(|byte| ALPHABET.contains(&byte))
+}
+
+/// 48 bits of milliseconds and 80 random bits, as 26 letters.
+fn ulid() -> String {
+    let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis());
+    let mut random = [0; 16];
+    fill_random(&mut random);
+    let value = (millis << 80) | (u128::from_le_bytes(random) >> 48);
+    (0..26).rev().map(|digit| char::from(ALPHABET[(value >> (5 * digit)) as usize & 31])).collect()
+}
+
+/// Fills a short buffer with random bytes of the system.
+pub(crate) fn fill_random(buffer: &mut [u8]) {
+    let got = getrandom(&mut *buffer, GetRandomFlags::empty());
+    assert_eq!(got, Ok(buffer.len()), "getrandom gives up to 256 bytes at once on every Linux since 3.17");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fresh_ids_read_back_and_differ() {
+        let (a, b) = (BoxId::fresh(), BoxId::fresh());
+        assert_ne!(a, b);
+        assert_eq!(a.as_str().parse::<BoxId>().unwrap(), a);
+        assert!(ProcessId::fresh().as_str().parse::<ProcessId>().is_ok());
+        assert!(BoxName::fresh().as_str().parse::<BoxName>().is_ok());
+    }
+
+    #[test]
+    fn what_could_be_a_path_or_an_option_is_no_id_and_no_name() {
+        for bad in
+            ["", "sb-", "sb-../../etc", "sb-01J", "-x", "a/b", "A", "ä", "a b", "a\n", "x-", "\u{202e}a"]
+        {
+            assert!(bad.parse::<BoxId>().is_err(), "{bad}");
+            assert!(bad.parse::<BoxName>().is_err(), "{bad}");
+        }
+        assert!("a".repeat(22).parse::<BoxName>().is_ok());
+        assert!("a".repeat(23).parse::<BoxName>().is_err());
+    }
+}

@@ -1,0 +1,51 @@
+//! What a box process gives up for good before anything of the box runs.
+
+use super::super::spec::Step;
+use super::{During, Outcome, sys};
+use rustix::process::{DumpableBehavior, Resource, Rlimit};
+use rustix::thread::{CapabilitySet, CapabilitySets};
+
+/// Gives up everything. Afterwards this process can do no more than the program that it will start.
+pub(super) fn confine() -> Outcome<()> {
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    rustix::process::setrlimit(Resource::Core, none).during(Step::Confine, "RLIMIT_CORE")?;
+    // A kernel without keys has nothing to leave.
+    match sys::new_session_keyring() {
+        Ok(()) | Err(rustix::io::Errno::NOSYS) => {}
+        // The quota of keys is used up: the user's own session keyring must still not be seen.
+        Err(errno) => return Err(errno).during(Step::Confine, "a new session keyring"),
+    }
+    rustix::thread::set_no_new_privs(true).during(Step::Confine, "no_new_privs")?;
+    scope();
+    for capability in CapabilitySet::all().iter() {
+        match rustix::thread::remove_capability_from_bounding_set(capability) {
+            // The kernel is older than this capability.
+            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            Err(errno) => return Err(errno).during(Step::Confine, "the bounding set"),
+        }
+    }
+    match rustix::thread::clear_ambient_capability_set() {
+        Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+        Err(errno) => return Err(errno).during(Step::Confine, "the ambient set"),
+    }
+    let empty = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: empty, permitted: empty, inheritable: empty };
+    rustix::thread::set_capabilities(None, sets).during(Step::Confine, "capset")?;
+    undumpable()
+}
+
+/// Shuts `/proc/PID/` of this process, which runs our own program, to the box.
+pub(super) fn undumpable() -> Outcome<()> {
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).during(Step::Confine, "dumpable")
+}
+
+/// The network namespace may be the host's, and with it the host's abstract sockets (X11, D-Bus).
+/// Landlock shuts them off from Linux 6.12 on; before that this does nothing.
+fn scope() {
+    use landlock::{CompatLevel, Compatible, Ruleset, RulesetAttr, Scope};
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .scope(Scope::AbstractUnixSocket | Scope::Signal);
+    let _best_effort =
+        ruleset.and_then(|ruleset| ruleset.create()).and_then(|created| created.restrict_self());
+}

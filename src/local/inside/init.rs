@@ -1,0 +1,182 @@
+//! PID 1 of a box: builds the isolation, starts the program, reaps, passes signals and the end on.
+
+use super::super::channel::Channel;
+use super::super::spec::{Command, End, Event, Order, Step, Task};
+use super::child::{self, Stdio};
+use super::{During, Outcome, confine, root, sys};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+/// Runs until the program has ended; then the namespace ends with this process.
+pub(super) fn main(channel: &Channel, order: &Order, stdin: Option<OwnedFd>, parent: BorrowedFd<'_>) {
+    let built = build(order, parent);
+    let told = match built {
+        Ok(()) => serve(channel, order, stdin),
+        Err(refused) => channel.send(&Event::Refused(refused), None),
+    };
+    // The host is gone: so is its interest in this box process.
+    let _host_gone = told;
+}
+
+fn build(order: &Order, parent: BorrowedFd<'_>) -> Outcome<()> {
+    let _own_session = rustix::process::setsid();
+    let _cosmetic = rustix::thread::set_name(c"init");
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
+    sys::set_hostname(&order.hostname).during(Step::Setup, "sethostname")?;
+    if order.network_none {
+        sys::loopback_up().during(Step::Setup, "loopback")?;
+    }
+    root::build(order)?;
+    confine::confine()?;
+    // Changing credentials forgets the death signal, so it comes last.
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).during(Step::Setup, "prctl")?;
+    let mut gone = [PollFd::from_borrowed_fd(parent, PollFlags::IN)];
+    poll(&mut gone, Some(&rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 })).during(Step::Setup, "poll")?;
+    if gone[0].revents().is_empty() {
+        Ok(())
+    } else {
+        Err(Errno::SRCH).during(Step::Setup, "the starter is gone")
+    }
+}
+
+fn serve(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> io::Result<()> {
+    channel.send(&Event::Ready, None)?;
+    match channel.receive::<Command>()? {
+        Some((Command::Go, _)) => {}
+        _ => return Ok(()),
+    }
+    let (mut wake, handler) = UnixStream::pair()?;
+    wake.set_nonblocking(true)?;
+    signal_hook::low_level::pipe::register(libc::SIGCHLD, handler)?;
+
+    let terminal = match &order.task {
+        Task::Run { terminal: Some(size), .. } => match child::Terminal::open(*size) {
+            Ok(terminal) => Some(terminal),
+            Err(error) => return not_started(channel, "open a terminal", &error),
+        },
+        _ => None,
+    };
+    let stdio = Stdio { stdin, terminal: terminal.as_ref() };
+    let leader = match child::start(order, stdio) {
+        Ok(leader) => leader,
+        Err(child::NotStarted { what, error }) => return not_started(channel, &what, &error),
+    };
+    forget_stdio()?;
+    let started = Event::Started { pid: leader.as_raw_nonzero().get() };
+    channel.send(&started, terminal.as_ref().map(child::Terminal::master))?;
+    drop(terminal);
+
+    let mut frozen = Vec::new();
+    loop {
+        let mut ready = [
+            PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(wake.as_fd(), PollFlags::IN),
+        ];
+        match poll(&mut ready, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let (order_came, child_came) = (!ready[0].revents().is_empty(), !ready[1].revents().is_empty());
+        if child_came {
+            let mut bytes = [0; 64];
+            while wake.read(&mut bytes).is_ok_and(|count| count > 0) {}
+            if let Some(end) = reap(leader) {
+                return channel.send(&Event::Ended(end), None);
+            }
+        }
+        if order_came {
+            match channel.receive::<Command>()? {
+                None => return Ok(()),
+                Some((Command::Signal(number), _)) => {
+                    if let Some(signal) = Signal::from_named_raw(number) {
+                        let _gone = rustix::process::kill_process_group(leader, signal);
+                    }
+                }
+                Some((Command::Pause, _)) => {
+                    frozen = freeze();
+                    channel.send(&Event::Done, None)?;
+                }
+                Some((Command::Resume, _)) => {
+                    thaw(&std::mem::take(&mut frozen));
+                    channel.send(&Event::Done, None)?;
+                }
+                Some((Command::Go, _)) => {}
+            }
+        }
+    }
+}
+
+fn not_started(channel: &Channel, what: &str, error: &io::Error) -> io::Result<()> {
+    let errno = error.raw_os_error().unwrap_or(libc::EIO);
+    channel.send(&Event::NotStarted { what: what.into(), errno }, None)
+}
+
+/// The program's pipes are the program's alone: their other ends must see when it closes them.
+fn forget_stdio() -> io::Result<()> {
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::stdio::dup2_stderr(&null)?;
+    Ok(())
+}
+
+/// Takes every ended child; `Some` when the program itself is among them.
+fn reap(leader: Pid) -> Option<End> {
+    let mut end = None;
+    while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+        if pid == leader {
+            end = Some(ended(status));
+        }
+    }
+    end
+}
+
+/// Waits for one child that is known to end.
+pub(super) fn collect(pid: Pid) {
+    while let Err(Errno::INTR) = rustix::process::waitpid(Some(pid), WaitOptions::empty()) {}
+}
+
+fn ended(status: WaitStatus) -> End {
+    match status.terminating_signal() {
+        Some(signal) => End::Signal(signal),
+        None => End::Code(status.exit_status().unwrap_or(1)),
+    }
+}
+
+/// Stops every process but this one; gives back those that were stopped already, so that a job that
+/// a person had stopped stays stopped afterwards.
+fn freeze() -> Vec<Pid> {
+    let stopped = processes().into_iter().filter(|pid| is_stopped(*pid)).collect();
+    // One call for all: nothing can fork its way out. No process at all is fine too.
+    let _nobody = sys::signal_all(Signal::STOP);
+    stopped
+}
+
+/// Children before their parents, so that no shell sees its job as stopped.
+fn thaw(stopped: &[Pid]) {
+    let mut frozen = processes();
+    frozen.sort_by_key(|pid| std::cmp::Reverse(pid.as_raw_nonzero()));
+    for pid in frozen.into_iter().filter(|pid| !stopped.contains(pid)) {
+        let _gone = rustix::process::kill_process(pid, Signal::CONT);
+    }
+}
+
+/// Everybody in the box but PID 1.
+fn processes() -> Vec<Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+        .filter(|pid| !pid.is_init())
+        .collect()
+}
+
+/// State `T` in `/proc/PID/stat`, which stands behind the last parenthesis (proc(5)).
+fn is_stopped(pid: Pid) -> bool {
+    let stat = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    let after = stat.iter().rposition(|byte| *byte == b')').map_or(&[][..], |at| &stat[at..]);
+    after.starts_with(b") T")
+}

@@ -1,0 +1,54 @@
+//! The box's file system: its own root, the host's programs read-only, everything else new.
+
+use super::super::spec::{Order, Step};
+use super::mounts::{self, SHUT, TAME, Tree};
+use super::{During, Outcome, devices, etc, proc};
+use rustix::fs::CWD;
+use rustix::mount::{MountPropagationFlags, UnmountFlags};
+
+/// The host's folders with programs and libraries. A link among them is a link in the box too.
+pub(in super::super) const SYSTEM: [&str; 9] =
+    ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "nix", "gnu"];
+
+/// Builds the tree from the current folder, which is the box's root, and makes it this process's `/`.
+pub(super) fn build(order: &Order) -> Outcome<()> {
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    rustix::mount::mount_change("/", private).during(Step::Mount, "/")?;
+
+    let mut system = Vec::new();
+    for name in SYSTEM {
+        // The stores hold programs, what stands beside them is the host's own business.
+        let path = match name {
+            "nix" | "gnu" => format!("/{name}/store"),
+            _ => format!("/{name}"),
+        };
+        if mounts::is_folder(&path)
+            && let Some(tree) = Tree::of_existing(&path, SHUT)?
+        {
+            system.push((path, tree));
+        }
+    }
+    let etc = etc::Pieces::collect(&order.hostname)?;
+    let devices = devices::collect()?;
+    let root = Tree::at(CWD, ".", TAME, false)?;
+
+    // Any folder of the host serves as the place where the new root is mounted first.
+    let place = mounts::folder(CWD, "/usr")?;
+    let root = root.mount(&place, "the box's root")?;
+    rustix::process::fchdir(&root).during(Step::Mount, "the box's root")?;
+    rustix::process::pivot_root(".", ".").during(Step::Mount, "pivot_root")?;
+
+    for (path, tree) in system {
+        let mut at = root.try_clone().during(Step::Mount, &path)?;
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            at = mounts::folder_or_new(&at, name)?;
+        }
+        tree.mount(&at, &path)?;
+    }
+    etc.build(&mounts::folder(&root, "etc")?)?;
+    let null = devices.build(&mounts::folder(&root, "dev")?)?;
+    // A new /proc is allowed only while the host's is still in sight.
+    proc::build(&mounts::folder(&root, "proc")?, &null)?;
+    rustix::mount::unmount(".", UnmountFlags::DETACH).during(Step::Mount, "the host's root")?;
+    rustix::process::chdir("/").during(Step::Mount, "/")
+}

@@ -1,0 +1,104 @@
+//! The first process on the way in: makes the namespaces, maps the uid, starts PID 1, waits for it.
+
+use super::super::channel::Channel;
+use super::super::spec::{Event, Order, Refused, Step};
+use super::sys::{self, Fork};
+use super::{During, Outcome, init};
+use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::thread::UnshareFlags;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+/// The box's own user inside: never 0, so that even a mapped root does not exist.
+pub(super) const AGENT: u32 = 1000;
+
+/// Entry point of the hidden `local enter`: stdin is the socket to the starter, stdout and stderr are
+/// the program's, the current folder is the box's root.
+pub(in super::super) fn main() -> u8 {
+    match enter() {
+        Ok(()) => 0,
+        // Nobody is there to be told.
+        Err(_starter_gone) => 1,
+    }
+}
+
+fn enter() -> std::io::Result<()> {
+    let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+    let number = socket.as_raw_fd().cast_unsigned();
+    if number > 3 {
+        sys::close_range(3, number - 1)?;
+    }
+    sys::close_range(number + 1, u32::MAX)?;
+    let channel = Channel::from_fd(socket);
+    let Some((order, stdin)) = channel.receive::<Order>()? else { return Ok(()) };
+    // Opened before there is a PID 1, which changes what this path leads to for both of us.
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    match start(&channel, &order, stdin) {
+        Ok(Some(init)) => wait(init, &channel, &null),
+        Ok(None) => Ok(()),
+        Err(refused) => channel.send(&Event::Refused(refused), None),
+    }
+}
+
+/// `Some` in the waiting parent, `None` in a PID 1 that has done its work.
+fn start(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> Outcome<Option<Pid>> {
+    namespaces(order)?;
+    let (alive, watch) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+        .map(|(read, write)| (write, read))
+        .during(Step::Setup, "pipe")?;
+    match sys::fork().during(Step::Namespaces, "fork")? {
+        Fork::Child => {
+            drop(alive);
+            init::main(channel, order, stdin, watch.as_fd());
+            Ok(None)
+        }
+        Fork::Parent(pid) => {
+            // The write end lives as long as this process: PID 1 sees through it whether we still do.
+            std::mem::forget(alive);
+            Ok(Some(pid))
+        }
+    }
+}
+
+fn namespaces(order: &Order) -> Outcome<()> {
+    let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
+    if uid.is_root() {
+        return Err(Refused { step: Step::DropRoot, detail: "still root".into(), errno: libc::EPERM });
+    }
+    unshare(UnshareFlags::NEWUSER).during(Step::UserNamespace, "unshare(CLONE_NEWUSER)")?;
+    for (file, text) in [
+        ("/proc/self/setgroups", "deny".to_owned()),
+        ("/proc/self/uid_map", format!("{AGENT} {} 1", uid.as_raw())),
+        ("/proc/self/gid_map", format!("{AGENT} {} 1", gid.as_raw())),
+    ] {
+        std::fs::write(file, text).during(Step::IdMap, file)?;
+    }
+    let mut rest = UnshareFlags::NEWNS
+        | UnshareFlags::NEWPID
+        | UnshareFlags::NEWIPC
+        | UnshareFlags::NEWUTS
+        | UnshareFlags::NEWCGROUP;
+    if order.network_none {
+        rest |= UnshareFlags::NEWNET;
+    }
+    unshare(rest).during(Step::Namespaces, "unshare")?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).during(Step::Setup, "prctl")?;
+    if rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get()) != Some(order.starter) {
+        return Err(Refused { step: Step::Setup, detail: "the starter is gone".into(), errno: libc::ESRCH });
+    }
+    Ok(())
+}
+
+fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
+    // SAFETY: descriptors are not unshared (no CLONE_FILES), and there is one thread only.
+    unsafe { rustix::thread::unshare_unsafe(flags) }
+}
+
+/// Holds nothing of the program's, tells the host who PID 1 is, and ends with it.
+fn wait(init: Pid, channel: &Channel, null: &std::fs::File) -> std::io::Result<()> {
+    rustix::stdio::dup2_stdin(null)?;
+    rustix::stdio::dup2_stdout(null)?;
+    rustix::stdio::dup2_stderr(null)?;
+    channel.send(&Event::Entered { init: init.as_raw_nonzero().get() }, None)?;
+    while let Err(rustix::io::Errno::INTR) = rustix::process::waitpid(Some(init), WaitOptions::empty()) {}
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! JSON or text: one document on stdout in JSON mode, whatever happens.
+
+use super::failure::Failure;
+use crate::ui;
+use serde_json::Value;
+use std::io::IsTerminal;
+
+/// How results are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// One JSON document on stdout.
+    Json,
+    /// Words for people.
+    Text,
+}
+
+impl Mode {
+    /// `-o json`, or no terminal to read it on; `-o table` is text everywhere (contract 2).
+    pub(super) fn of(output: Option<&str>) -> Self {
+        match output {
+            Some("json") => Self::Json,
+            Some(_) => Self::Text,
+            None if std::io::stdout().is_terminal() => Self::Text,
+            None => Self::Json,
+        }
+    }
+
+    /// Shows a result: the document, or the words.
+    pub(super) fn show(self, document: &Value, words: impl FnOnce() -> String) {
+        match self {
+            Self::Json => print(document),
+            Self::Text => ui::line(words()),
+        }
+    }
+
+    /// Shows an error; gives the exit code.
+    pub(super) fn fail(self, failure: &Failure) -> u8 {
+        match self {
+            Self::Json => print(&failure.envelope()),
+            Self::Text => ui::report(failure.error()),
+        }
+        failure.error().code()
+    }
+}
+
+/// Two spaces of indentation and a final newline (contract 2).
+pub(super) fn print(document: &Value) {
+    ui::line(format!("{document:#}"));
+}
+
+/// Rows of words, each column as wide as its widest cell.
+pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let head: Vec<String> = head.iter().map(|name| (*name).to_owned()).collect();
+    let lines: Vec<&Vec<String>> = std::iter::once(&head).chain(rows).collect();
+    let width = |column: usize| lines.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,50 @@
+//! Whether this machine isolates: the whole way into a box and a program in it, nothing less. A probe
+//! that only makes a namespace says yes where writing the uid map is what gets refused.
+
+use super::enter::{self, Start};
+use super::spec::{End, Order, Task};
+use super::{environment, skeleton};
+use crate::error::{Error, Result};
+
+/// What a probe has found.
+#[derive(Debug, Clone)]
+pub(crate) struct Probe {
+    /// The kernel's release, such as `6.12.9`.
+    pub(crate) kernel: String,
+}
+
+/// Makes a box in a temporary folder, runs `true` in it, and deletes it.
+///
+/// # Errors
+/// The step that was refused, why that usually is, and the fix.
+pub(crate) fn probe() -> Result<Probe> {
+    let wrong =
+        |source: std::io::Error| Error::failed(format!("could not make a temporary folder: {source}"));
+    let folder = tempfile::Builder::new().prefix("createos-sandbox-probe-").tempdir().map_err(wrong)?;
+    let uid = rustix::process::geteuid().is_root().then_some(super::store::FIRST_UID);
+    let root = folder.path().join("root");
+    skeleton::make(&root, uid)?;
+    let order = Order {
+        hostname: "probe".into(),
+        network_none: true,
+        env: environment::bare(),
+        starter: std::process::id().cast_signed(),
+        task: Task::Run { argv: vec![b"true".to_vec()], cwd: b"/".to_vec(), terminal: None },
+    };
+    let ran = enter::probe(&root, uid, &order).and_then(|start| match start {
+        Start::Running(entry) => entry.wait(),
+        Start::NotStarted { what, errno } => {
+            let system = std::io::Error::from_raw_os_error(errno);
+            Err(Error::cannot_run(format!("a box stands, but could not {what} in it: {system}")).into())
+        }
+    });
+    super::remove::remove_tree(folder.path(), "root")?;
+    match ran {
+        Ok(End::Code(0)) => {
+            let release = rustix::system::uname().release().to_string_lossy().into_owned();
+            Ok(Probe { kernel: release })
+        }
+        Ok(end) => Err(Error::cannot_run(format!("a program in a box ended wrongly: {end:?}"))),
+        Err(failure) => Err(failure.into_error()),
+    }
+}

@@ -1,0 +1,171 @@
+//! `process start | list | get | attach`.
+
+use super::channel::Channel;
+use super::failure::{Failure, Result};
+use super::frames::{Kind, Reader, frame};
+use super::id::ProcessId;
+use super::meta::now;
+use super::output::{self, Mode};
+use super::record::{self, Foreground, Output, Record};
+use super::spec::{Bytes, Size};
+use super::store::{LocalBox, Store};
+use super::supervisor::{Answer, Brief, Hello};
+use super::{attach, commands, environment};
+use crate::cli::{ProcessVerb, StartArgs};
+use crate::error::Error;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A supervisor that does not answer within this time is too busy to be asked.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs one of the verbs.
+pub(super) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
+    match verb {
+        ProcessVerb::Start(args) => start(store, args, mode),
+        ProcessVerb::List { reference } => {
+            let found = store.live(&reference)?;
+            let views: Vec<Value> = record::all(&found)?.iter().map(view).collect();
+            mode.show(&json!(views), || table(&views));
+            Ok(0)
+        }
+        ProcessVerb::Get { reference, process } => {
+            let found = store.live(&reference)?;
+            let view = view(&record::read(&found, &process.parse()?)?);
+            mode.show(&view, || commands::facts(&view));
+            Ok(0)
+        }
+        ProcessVerb::Attach(args) => {
+            let found = store.live(&args.reference)?;
+            let id = args.process.parse()?;
+            let record = record::read(&found, &id)?;
+            attach::run(&found, &record, &args)
+        }
+    }
+}
+
+fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<u8> {
+    let found = store.live(&args.reference)?;
+    found.must_run()?;
+    let own = environment::parse(&args.env)?;
+    let mut argv: Vec<Bytes> = args.command.into_iter().map(OsString::into_vec).collect();
+    if argv.is_empty() {
+        if !args.pty {
+            return Err(Error::usage("please pass the command to run after '--'").into());
+        }
+        argv = vec![b"bash".to_vec(), b"-l".to_vec()];
+    }
+    let here = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok().filter(|size| size.ws_row > 0);
+    let size = Size {
+        rows: args.rows.or(here.map(|size| size.ws_row)).unwrap_or(24),
+        cols: args.cols.or(here.map(|size| size.ws_col)).unwrap_or(80),
+    };
+    let cwd = args.cwd.into_vec();
+    let lossy = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
+    let record = Record {
+        version: 1,
+        process_id: ProcessId::fresh(),
+        pty: args.pty,
+        argv: argv.iter().map(lossy).collect(),
+        cwd: lossy(&cwd),
+        pid: 0,
+        created_at: now(),
+        finished_at: None,
+        end: None,
+        socket: PathBuf::new(),
+        output: Output::default(),
+    };
+    let brief = Brief {
+        boxes: store.folder().to_path_buf(),
+        reference: found.meta.id.to_string(),
+        env: environment::of(&found.meta, &own),
+        terminal: args.pty.then_some(size),
+        record,
+        argv,
+        cwd,
+    };
+    let record = match supervise(&brief)? {
+        Answer::Started(record) => record,
+        Answer::Failed(parts) => return Err(Failure::from_parts(parts)),
+    };
+    let view = record.view(None);
+    let kind = if record.pty { "pty" } else { "pipe" };
+    mode.show(&view, || format!("Started {} ({kind}).", record.process_id));
+    Ok(0)
+}
+
+/// Starts the process that stays: in a session of its own, with nothing of ours but its order.
+fn supervise(brief: &Brief) -> Result<Answer> {
+    let wrong = |source: std::io::Error| Error::failed(format!("could not start a supervisor: {source}"));
+    let (ours, theirs) = Channel::pair().map_err(wrong)?;
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("createos-sandbox").args(["local", "supervise"]).env_clear().current_dir("/");
+    // Sockets are found through these two.
+    for name in ["XDG_RUNTIME_DIR", "TMPDIR"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command.stdin(theirs.into_fd()).stdout(Stdio::null()).stderr(Stdio::null());
+    // SAFETY: two system calls between fork and exec, no allocation and no lock.
+    unsafe {
+        command.pre_exec(|| {
+            rustix::process::setsid()?;
+            Ok(())
+        });
+    }
+    // Not waited for: it outlives us, and whoever takes over our children reaps it.
+    let _supervisor = command.spawn().map_err(wrong)?;
+    drop(command);
+    ours.send(brief, None).map_err(wrong)?;
+    match ours.receive::<Answer>().map_err(wrong)? {
+        Some((answer, _)) => Ok(answer),
+        None => Err(Error::failed("the supervisor ended before it had begun").into()),
+    }
+}
+
+/// The view of a process; one that runs is asked for what changes.
+fn view(record: &Record) -> Value {
+    match record.is_running().then(|| ask(record)).flatten() {
+        Some((now, foreground)) => now.view(foreground.as_ref()),
+        None => record.view(None),
+    }
+}
+
+fn ask(record: &Record) -> Option<(Record, Option<Foreground>)> {
+    let mut stream = UnixStream::connect(&record.socket).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.set_write_timeout(Some(PATIENCE)).ok()?;
+    stream.write_all(&frame(Kind::Hello, &serde_json::to_vec(&Hello::Status).ok()?)).ok()?;
+    match Reader::default().wait(&stream).ok()?? {
+        (Kind::Status, body) => serde_json::from_slice(&body).ok(),
+        _ => None,
+    }
+}
+
+fn table(views: &[Value]) -> String {
+    if views.is_empty() {
+        return "No process has been started in this sandbox.".into();
+    }
+    let cell = |view: &Value, key: &str| match &view[key] {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => crate::ui::visible(text),
+        other => other.to_string(),
+    };
+    let keys = ["process_id", "kind", "pid", "state", "exit_code", "cmd", "created_at"];
+    let rows: Vec<Vec<String>> =
+        views.iter().map(|view| keys.iter().map(|key| cell(view, key)).collect()).collect();
+    output::table(&["ID", "KIND", "PID", "STATE", "EXIT", "COMMAND", "CREATED"], &rows)
+}
+
+/// The log of a process that has ended, or `None` when none was kept.
+pub(super) fn log(found: &LocalBox, record: &Record) -> Option<std::fs::File> {
+    std::fs::File::open(record::file(found, &record.process_id, "log")).ok()
+}

@@ -1,0 +1,170 @@
+//! A process on record: what was started, whether it runs, how it ended.
+
+use super::failure::{Failure, Result};
+use super::id::ProcessId;
+use super::meta::now;
+use super::spec::End;
+use super::store::{self, LocalBox};
+use crate::error::IoContext;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+/// `processes/<id>.json`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// 1; a newer one is not read.
+    pub(super) version: u32,
+    /// Its id.
+    pub(super) process_id: ProcessId,
+    /// On a terminal, or on pipes.
+    pub(super) pty: bool,
+    /// Program and arguments, damaged bytes replaced.
+    pub(super) argv: Vec<String>,
+    /// The folder that it was started in.
+    pub(super) cwd: String,
+    /// Its process id in the box; 0 before it was started.
+    pub(super) pid: i32,
+    /// When it was started, RFC 3339.
+    pub(super) created_at: String,
+    /// When it ended, RFC 3339; `None` while it runs.
+    pub(super) finished_at: Option<String>,
+    /// How it ended.
+    pub(super) end: Option<End>,
+    /// Where its supervisor listens.
+    pub(super) socket: PathBuf,
+    /// Its output.
+    pub(super) output: Output,
+}
+
+/// How much output there is.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Output {
+    /// Place of the first byte that is still kept.
+    pub(super) oldest_seq: u64,
+    /// Place behind the last byte.
+    pub(super) newest_seq: u64,
+    /// Bytes that are kept.
+    pub(super) bytes: u64,
+}
+
+/// The program that has the terminal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Foreground {
+    /// Its process id in the box.
+    pub(super) pid: i32,
+    /// Its name.
+    pub(super) cmd: String,
+}
+
+impl Record {
+    /// Whether it runs.
+    pub(super) fn is_running(&self) -> bool {
+        self.finished_at.is_none()
+    }
+
+    /// The process view (contract 3); keys without a value are left out.
+    pub(super) fn view(&self, foreground: Option<&Foreground>) -> Value {
+        let ended = !self.is_running();
+        let mut view = Map::new();
+        let mut put = |key: &str, value: Value| view.insert(key.into(), value);
+        put("process_id", json!(self.process_id));
+        put("kind", json!(if self.pty { "pty" } else { "pipe" }));
+        put("cmd", json!(self.argv.first()));
+        put("args", json!(self.argv.get(1..).unwrap_or_default()));
+        put("cwd", json!(self.cwd));
+        if let Some(foreground) = foreground {
+            put("foreground", json!(foreground));
+        }
+        put("pid", json!(self.pid));
+        put("state", json!(if ended { "exited" } else { "running" }));
+        put("leader_exited", json!(ended));
+        // A box process takes everything with it that it has started.
+        put("tree_exited", json!(ended));
+        put("created_at", json!(self.created_at));
+        if let Some(finished) = &self.finished_at {
+            put("finished_at", json!(finished));
+        }
+        match self.end {
+            Some(End::Code(code)) => drop(put("exit_code", json!(code))),
+            Some(End::Signal(signal)) => drop(put("signal", json!(signal_name(signal)))),
+            None => {}
+        }
+        put("output", json!(self.output));
+        Value::Object(view)
+    }
+
+    /// Writes it.
+    pub(super) fn save(&self, found: &LocalBox) -> Result<()> {
+        store::write_json(&file(found, &self.process_id, "json"), self)
+    }
+}
+
+/// A file of a process: `json`, `log` or `lock`.
+pub(super) fn file(found: &LocalBox, id: &ProcessId, end: &str) -> PathBuf {
+    found.processes().join(format!("{id}.{end}"))
+}
+
+/// The record of a process. One whose supervisor is gone without a word has ended, whatever it says:
+/// with its supervisor a box process is killed.
+pub(super) fn read(found: &LocalBox, id: &ProcessId) -> Result<Record> {
+    let path = file(found, id, "json");
+    let bytes = match std::fs::read(&path) {
+        Err(source) if source.kind() == ErrorKind::NotFound => {
+            return Err(Failure::not_found(format!("no process {id} in sandbox {}", found.meta.name)));
+        }
+        read => read.at("read", &path)?,
+    };
+    let mut record: Record = store::parse(&path, &bytes)?;
+    if record.is_running() && !is_supervised(found, id)? {
+        // It may have ended properly between our two looks.
+        record = store::parse(&path, &std::fs::read(&path).at("read", &path)?)?;
+        if record.is_running() {
+            record.finished_at = Some(now());
+            record.end = Some(End::Signal(libc::SIGKILL));
+            record.output = Output::default();
+            record.save(found)?;
+            let _gone = std::fs::remove_file(&record.socket);
+        }
+    }
+    Ok(record)
+}
+
+/// All processes of a box, newest first.
+pub(super) fn all(found: &LocalBox) -> Result<Vec<Record>> {
+    let folder = found.processes();
+    let mut ids: Vec<ProcessId> = std::fs::read_dir(&folder)
+        .at("read", &folder)?
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".json")?.parse().ok())
+        .collect();
+    ids.sort();
+    ids.iter().rev().map(|id| read(found, id)).collect()
+}
+
+/// A supervisor holds the process's lock for as long as it lives.
+fn is_supervised(found: &LocalBox, id: &ProcessId) -> Result<bool> {
+    let path = file(found, id, "lock");
+    let lock = match File::open(&path) {
+        Err(source) if source.kind() == ErrorKind::NotFound => return Ok(false),
+        opened => opened.at("open", &path)?,
+    };
+    match lock.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(source)) => Ok(Err(source).at("lock", &path)?),
+    }
+}
+
+/// `SIGTERM` for 15.
+pub(super) fn signal_name(signal: i32) -> String {
+    const NAMES: [&str; 31] = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
+        "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ",
+        "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+    ];
+    let name = usize::try_from(signal - 1).ok().and_then(|index| NAMES.get(index));
+    name.map_or_else(|| format!("SIG{signal}"), |name| format!("SIG{name}"))
+}

@@ -1,0 +1,113 @@
+//! Which box processes run now: the host's id of each PID 1, with its start time, so that a number
+//! that came back to somebody else is never signalled.
+
+use super::failure::Result;
+use super::store::LocalBox;
+use crate::error::{Error, IoContext};
+use crate::fs::Lock;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long the end of a killed process may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A box process on record, until dropped.
+#[derive(Debug)]
+pub(super) struct Registered(PathBuf);
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        // Gone already when the whole box was deleted.
+        let _gone = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Puts a box's PID 1 on record. The caller holds the box's lock since it has looked at its status.
+pub(super) fn register(found: &LocalBox, init: Pid) -> Result<Registered> {
+    let path = found.running().join(init.as_raw_nonzero().to_string());
+    let born = start_time(init)
+        .ok_or_else(|| Error::failed("the box process ended before it had begun").help("try again"))?;
+    std::fs::write(&path, born.to_string()).at("write", &path)?;
+    Ok(Registered(path))
+}
+
+/// Kills everything in a box and waits until it is gone, the supervisors included.
+pub(super) fn end_all(found: &LocalBox) -> Result<()> {
+    let folder = found.running();
+    let deadline = Instant::now() + PATIENCE;
+    for (path, init) in entries(&folder)? {
+        if let Some(process) = init {
+            let _just_ended = pidfd_send_signal(&process, Signal::KILL);
+            wait(&process, deadline)?;
+        }
+        let _removed_by_its_owner = std::fs::remove_file(path);
+    }
+    let folder = found.processes();
+    for entry in std::fs::read_dir(&folder).at("read", &folder)?.flatten() {
+        let path = entry.path();
+        while path.extension().is_some_and(|end| end == "lock") && Lock::try_take(&path)?.is_none() {
+            if Instant::now() > deadline {
+                return Err(stuck());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    Ok(())
+}
+
+/// Every record with the process that it means, if that still lives.
+fn entries(folder: &Path) -> Result<Vec<(PathBuf, Option<OwnedFd>)>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).at("read", folder)?.flatten() {
+        let path = entry.path();
+        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
+        let born: Option<u64> = std::fs::read_to_string(&path).ok().and_then(|text| text.parse().ok());
+        found.push((path, pid.zip(born).and_then(|(pid, born)| open(pid, born))));
+    }
+    Ok(found)
+}
+
+/// A descriptor of the process that has this id and was started then.
+fn open(pid: Pid, born: u64) -> Option<OwnedFd> {
+    let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+    // Looked at after the open: if it is the same now, the descriptor means it.
+    (start_time(pid) == Some(born)).then_some(process)
+}
+
+fn wait(process: &OwnedFd, deadline: Instant) -> Result<()> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let left = Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX), tv_nsec: 0 };
+    match poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&left)) {
+        Ok(0) => Err(stuck()),
+        _ => Ok(()),
+    }
+}
+
+fn stuck() -> super::failure::Failure {
+    Error::failed("a process of the sandbox does not end although it was killed")
+        .help("it hangs in the kernel; try again later")
+        .into()
+}
+
+/// Field 22 of `/proc/PID/stat` (proc(5)); the name before it may hold anything.
+fn start_time(pid: Pid) -> Option<u64> {
+    let stat = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    let after = stat.iter().rposition(|byte| *byte == b')')? + 2;
+    std::str::from_utf8(&stat[after..]).ok()?.split(' ').nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_came_back_is_somebody_else() {
+        let me = rustix::process::getpid();
+        let born = start_time(me).unwrap();
+        assert!(open(me, born).is_some());
+        assert!(open(me, born + 1).is_none());
+    }
+}

@@ -1,0 +1,300 @@
+//! The boxes on this machine: a folder each, a lock each, and tombstones of those that are gone.
+
+use super::failure::{Failure, Result};
+use super::id::{BoxId, BoxName};
+use super::meta::{Meta, Status, Tombstone, VERSION, now};
+use super::{remove, running, skeleton};
+use crate::error::{Error, IoContext};
+use crate::fs::{Lock, Mode, write_atomic};
+use crate::paths::Paths;
+use std::fs::DirBuilder;
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// How many deleted boxes are remembered.
+const TOMBSTONES: usize = 500;
+/// Host uids of boxes that root made: 65,536 from here, inside the range that systemd leaves to
+/// containers (524288 to 1879048191), so that no account of the host has one.
+pub(super) const FIRST_UID: u32 = 0x6000_0000;
+
+/// The folder of all boxes.
+pub(super) struct Store {
+    folder: PathBuf,
+}
+
+/// A box that exists.
+#[derive(Debug, Clone)]
+pub(super) struct LocalBox {
+    folder: PathBuf,
+    /// Its record when it was read.
+    pub(super) meta: Meta,
+}
+
+/// What a reference leads to.
+pub(super) enum Found {
+    /// A box.
+    Live(LocalBox),
+    /// One that is gone.
+    Gone(Tombstone),
+}
+
+impl Store {
+    /// The store of this user; made when it is missing.
+    pub(super) fn open(paths: &Paths) -> Result<Self> {
+        let folder = paths.boxes();
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder).at("create", &folder)?;
+        Ok(Self { folder })
+    }
+
+    /// The store in this folder, which exists.
+    pub(super) fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Its folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn lock(&self) -> Result<Lock> {
+        Ok(Lock::wait(&self.folder.join("lock"))?)
+    }
+
+    /// Makes a box. `meta` has everything but the uid.
+    pub(super) fn create(&self, mut meta: Meta) -> Result<LocalBox> {
+        let _lock = self.lock()?;
+        let boxes = self.all()?;
+        if boxes.iter().any(|other| other.meta.name == meta.name) {
+            return Err(Failure::conflict(format!("a sandbox with the name {} exists already", meta.name))
+                .help("give it another --name, or delete the other one"));
+        }
+        if rustix::process::geteuid().is_root() {
+            meta.uid = Some(free_uid(&boxes)?);
+        }
+        // It appears under its id when it is complete; what a killed run leaves is swept by the next.
+        self.sweep()?;
+        let staged = format!("new-{}", meta.id);
+        let folder = self.folder.join(&staged);
+        DirBuilder::new().mode(0o700).create(&folder).at("create", &folder)?;
+        let made = fill(&folder, &meta).and_then(|()| {
+            let place = self.folder.join(meta.id.as_str());
+            Ok(std::fs::rename(&folder, &place).at("rename", &folder).map(|()| place)?)
+        });
+        match made {
+            Ok(folder) => Ok(LocalBox { folder, meta }),
+            Err(failure) => {
+                remove::remove_tree(&self.folder, &staged)?;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Deletes what cut-off creations and deletions have left. Needs the lock.
+    fn sweep(&self) -> Result<()> {
+        for entry in std::fs::read_dir(&self.folder).at("read", &self.folder)?.flatten() {
+            if let Ok(name) = entry.file_name().into_string()
+                && ["new-", "old-", ".trash-"].iter().any(|start| name.starts_with(start))
+            {
+                remove::remove_tree(&self.folder, &name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All boxes, newest first.
+    pub(super) fn all(&self) -> Result<Vec<LocalBox>> {
+        let mut boxes = Vec::new();
+        for entry in std::fs::read_dir(&self.folder).at("read", &self.folder)?.flatten() {
+            let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<BoxId>().ok()) else {
+                continue;
+            };
+            // One that was deleted meanwhile is no error.
+            if let Some(found) = self.read(&id)? {
+                boxes.push(found);
+            }
+        }
+        boxes.sort_by(|a, b| b.meta.id.cmp(&a.meta.id));
+        Ok(boxes)
+    }
+
+    /// Boxes that are gone, newest first.
+    pub(super) fn tombstones(&self) -> Result<Vec<Tombstone>> {
+        let path = self.folder.join("destroyed.json");
+        match std::fs::read(&path) {
+            Err(source) if source.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            read => Ok(parse(&path, &read.at("read", &path)?)?),
+        }
+    }
+
+    fn read(&self, id: &BoxId) -> Result<Option<LocalBox>> {
+        let folder = self.folder.join(id.as_str());
+        let path = folder.join("meta.json");
+        let bytes = match std::fs::read(&path) {
+            Err(source) if source.kind() == ErrorKind::NotFound => return Ok(None),
+            read => read.at("read", &path)?,
+        };
+        let meta: Meta = parse(&path, &bytes)?;
+        if meta.version > VERSION {
+            return Err(Error::failed(format!("{} was written by a newer createos-sandbox", path.display()))
+                .help("use that version for this box")
+                .into());
+        }
+        Ok(Some(LocalBox { folder, meta }))
+    }
+
+    /// The box or the tombstone for an exact id or an exact name.
+    pub(super) fn find(&self, reference: &str) -> Result<Found> {
+        if let Ok(id) = reference.parse::<BoxId>() {
+            if let Some(found) = self.read(&id)? {
+                return Ok(Found::Live(found));
+            }
+            if let Some(gone) = self.tombstones()?.into_iter().find(|gone| gone.id == id) {
+                return Ok(Found::Gone(gone));
+            }
+        } else if let Ok(name) = reference.parse::<BoxName>()
+            && let Some(found) = self.all()?.into_iter().find(|found| found.meta.name == name)
+        {
+            return Ok(Found::Live(found));
+        }
+        let how = if reference.starts_with("sb-") { "matching" } else { "named" };
+        Err(Failure::not_found(format!("no sandbox {how} \"{reference}\""))
+            .help("createos-sandbox local sandbox list"))
+    }
+
+    /// The box for a reference; one that is gone is an error.
+    pub(super) fn live(&self, reference: &str) -> Result<LocalBox> {
+        match self.find(reference)? {
+            Found::Live(found) => Ok(found),
+            Found::Gone(gone) => {
+                Err(Failure::conflict(format!("sandbox {} ({}) is destroyed", gone.name, gone.id)))
+            }
+        }
+    }
+
+    /// Ends everything in a box, deletes it and leaves a tombstone.
+    pub(super) fn destroy(&self, found: &LocalBox) -> Result<()> {
+        {
+            let _lock = found.lock()?;
+            let Some(mut current) = self.read(&found.meta.id)? else { return Ok(()) };
+            current.meta.status = Status::Destroying;
+            current.save()?;
+        }
+        running::end_all(found)?;
+        let _lock = self.lock()?;
+        let id = found.meta.id.as_str();
+        let doomed = format!("old-{id}");
+        match std::fs::rename(&found.folder, self.folder.join(&doomed)) {
+            // Somebody else was quicker.
+            Err(source) if source.kind() == ErrorKind::NotFound => return Ok(()),
+            renamed => renamed.at("rename", &found.folder)?,
+        }
+        let mut gone = self.tombstones()?;
+        gone.insert(
+            0,
+            Tombstone {
+                id: found.meta.id.clone(),
+                name: found.meta.name.clone(),
+                shape: found.meta.shape.clone(),
+                created_at: found.meta.created_at.clone(),
+                destroyed_at: now(),
+            },
+        );
+        gone.truncate(TOMBSTONES);
+        write_json(&self.folder.join("destroyed.json"), &gone)?;
+        Ok(remove::remove_tree(&self.folder, &doomed)?)
+    }
+}
+
+impl LocalBox {
+    /// Its folder on the host.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Its root file system: written by the box, so never walked by path.
+    pub(super) fn root(&self) -> PathBuf {
+        self.folder.join("root")
+    }
+
+    /// Records of its processes.
+    pub(super) fn processes(&self) -> PathBuf {
+        self.folder.join("processes")
+    }
+
+    /// Those of its processes that run now, a file each.
+    pub(super) fn running(&self) -> PathBuf {
+        self.folder.join("running")
+    }
+
+    /// Held while its status is looked at and acted upon.
+    pub(super) fn lock(&self) -> Result<Lock> {
+        let path = self.folder.join("lock");
+        match Lock::wait(&path) {
+            Ok(lock) => Ok(lock),
+            Err(_) if !self.folder.exists() => {
+                Err(Failure::conflict(format!("sandbox {} is destroyed", self.meta.name)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Reads its record again. Call it with the lock held.
+    pub(super) fn refresh(&mut self) -> Result<()> {
+        let path = self.folder.join("meta.json");
+        self.meta = parse(&path, &std::fs::read(&path).at("read", &path)?)?;
+        Ok(())
+    }
+
+    /// Writes its record. Call it with the lock held.
+    pub(super) fn save(&self) -> Result<()> {
+        write_json(&self.folder.join("meta.json"), &self.meta)
+    }
+
+    /// Refuses unless it is running.
+    pub(super) fn must_run(&self) -> Result<()> {
+        let (name, status) = (&self.meta.name, self.meta.status);
+        match status {
+            Status::Running => Ok(()),
+            Status::Paused => Err(Failure::conflict(format!("sandbox {name} is paused"))
+                .help(format!("createos-sandbox local sandbox resume {name}"))),
+            Status::Destroying | Status::Destroyed => {
+                Err(Failure::conflict(format!("sandbox {name} is {}", status.word())))
+            }
+        }
+    }
+}
+
+fn fill(folder: &Path, meta: &Meta) -> Result<()> {
+    for name in ["processes", "running"] {
+        let path = folder.join(name);
+        DirBuilder::new().mode(0o700).create(&path).at("create", &path)?;
+    }
+    skeleton::make(&folder.join("root"), meta.uid)?;
+    write_json(&folder.join("meta.json"), meta)
+}
+
+fn free_uid(boxes: &[LocalBox]) -> Result<u32> {
+    for _ in 0..1000 {
+        let mut random = [0; 2];
+        super::id::fill_random(&mut random);
+        let uid = FIRST_UID + u32::from(u16::from_le_bytes(random));
+        if boxes.iter().all(|other| other.meta.uid != Some(uid)) {
+            return Ok(uid);
+        }
+    }
+    Err(Error::failed("there is no free uid for another box").help("delete boxes that are not needed").into())
+}
+
+/// Writes a record of ours, atomically, mode 0600.
+pub(super) fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
+    let mut bytes = serde_json::to_vec_pretty(value).expect("records of ours have text keys");
+    bytes.push(b'\n');
+    Ok(write_atomic(path, &bytes, Mode::Private)?)
+}
+
+/// Reads a record of ours.
+pub(super) fn parse<T: serde::de::DeserializeOwned>(path: &Path, bytes: &[u8]) -> crate::error::Result<T> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| Error::failed(format!("{} cannot be read: {error}", path.display())))
+}

@@ -1,0 +1,62 @@
+//! This terminal while it shows a program of a box: raw, and as it was before on every way out.
+
+use super::modes::Modes;
+use super::spec::Size;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use std::io::{self, Write};
+
+/// Raw mode, until dropped.
+pub(super) struct Raw {
+    before: Termios,
+}
+
+impl Raw {
+    /// Turns it on for the terminal at stdin.
+    pub(super) fn on() -> io::Result<Self> {
+        let before = tcgetattr(rustix::stdio::stdin())?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        // Not `Flush`: what was typed while we were starting is for the program.
+        tcsetattr(rustix::stdio::stdin(), OptionalActions::Drain, &raw)?;
+        Ok(Self { before })
+    }
+
+    /// Takes the terminal out of the program's modes and gives it back.
+    pub(super) fn off(self, modes: &Modes) {
+        let mut out = io::stdout().lock();
+        let _terminal_gone = out.write_all(&modes.leave()).and_then(|()| out.flush());
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _terminal_gone = tcsetattr(rustix::stdio::stdin(), OptionalActions::Drain, &self.before);
+    }
+}
+
+/// The size of the terminal at stdout, or at stdin.
+pub(super) fn size() -> Option<Size> {
+    let size =
+        tcgetwinsize(rustix::stdio::stdout()).or_else(|_| tcgetwinsize(rustix::stdio::stdin())).ok()?;
+    (size.ws_row > 0 && size.ws_col > 0).then_some(Size { rows: size.ws_row, cols: size.ws_col })
+}
+
+/// Where Ctrl-] is in what was typed, in each of the ways in which terminals send it: the byte, the
+/// kitty protocol's sequence (with and without an event), and `modifyOtherKeys`.
+pub(super) fn detach_key(typed: &[u8]) -> Option<usize> {
+    const FORMS: [&[u8]; 4] = [b"\x1d", b"\x1b[93;5u", b"\x1b[93;5:1u", b"\x1b[27;5;93~"];
+    FORMS.iter().filter_map(|form| typed.windows(form.len()).position(|window| window == *form)).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_detach_key_is_found_in_every_form() {
+        assert_eq!(detach_key(b"ab\x1dc"), Some(2));
+        assert_eq!(detach_key(b"a\x1b[93;5u"), Some(1));
+        assert_eq!(detach_key(b"\x1b[27;5;93~"), Some(0));
+        assert_eq!(detach_key(b"]\x1b[93u\x1b[A"), None);
+    }
+}

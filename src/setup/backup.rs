@@ -1,0 +1,44 @@
+//! Backups of users' files: the first one is kept for ever, later ones are numbered, none is made twice.
+
+use std::path::{Path, PathBuf};
+
+/// What a backup's name adds to the file's.
+const SUFFIX: &str = ".before-createos";
+
+/// Where a copy of `bytes` goes beside `path`; none when there is such a copy already.
+pub(super) fn place(path: &Path, bytes: &[u8]) -> Option<PathBuf> {
+    let numbered = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(SUFFIX);
+        if number > 1 {
+            name.push(format!(".{number}"));
+        }
+        PathBuf::from(name)
+    };
+    let mut number = 1;
+    loop {
+        let place = numbered(number);
+        match std::fs::read(&place) {
+            Ok(old) if old == bytes => return None,
+            // Something is there, even if it cannot be read.
+            _ if place.symlink_metadata().is_ok() => number += 1,
+            _ => return Some(place),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_backup_stays_and_the_next_one_is_numbered() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        let first = place(&path, b"one").unwrap();
+        assert_eq!(first, dir.path().join("config.toml.before-createos"));
+        std::fs::write(&first, "one").unwrap();
+        assert_eq!(place(&path, b"one"), None);
+        assert_eq!(place(&path, b"two").unwrap(), dir.path().join("config.toml.before-createos.2"));
+    }
+}

@@ -1,0 +1,125 @@
+//! The bundled plugin's folder: the manifest with the absolute path of this binary in every command, and
+//! beside it the absolute paths of the programs that were checked.
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The manifest's name, which Herdr fixes.
+pub(crate) const MANIFEST: &str = "herdr-plugin.toml";
+/// The record of programs.
+pub(crate) const PROGRAMS: &str = "programs.json";
+
+const TEMPLATE: &str = include_str!("../../templates/herdr-plugin.toml");
+
+/// The content of `programs.json`: the plugin's processes get the PATH of a server that was started days
+/// ago, so what was checked is written down.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Programs {
+    /// The version of this format.
+    #[serde(rename = "schemaVersion")]
+    pub(crate) schema_version: u32,
+    /// The official CLI; absent with the local provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) createos: Option<PathBuf>,
+    /// git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) git: Option<PathBuf>,
+}
+
+impl Programs {
+    /// The programs that were found.
+    pub(crate) fn new(createos: Option<&Path>, git: Option<&Path>) -> Self {
+        Self { schema_version: 1, createos: createos.map(Into::into), git: git.map(Into::into) }
+    }
+
+    /// Reads the record in the plugin's folder; none without one.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not one.
+    pub(crate) fn read(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join(PROGRAMS);
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", &path, &error)),
+        };
+        let broken = |error: serde_json::Error| {
+            Error::failed(format!("{}: {error}", path.display()))
+                .help("write it again with: createos-sandbox setup herdr")
+        };
+        serde_json::from_slice(&bytes).map(Some).map_err(broken)
+    }
+
+    /// Each recorded program with its name.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let named = [("createos", &self.createos), ("git", &self.git)];
+        named.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?)))
+    }
+}
+
+/// The folder's files: name and contents.
+///
+/// # Errors
+/// The binary's path is not UTF-8, so that it cannot stand in a manifest.
+pub(crate) fn files(program: &Path, programs: &Programs) -> Result<BTreeMap<&'static str, Vec<u8>>> {
+    let path = program.to_str().ok_or_else(|| {
+        Error::cannot_run(format!("the path of this program is not UTF-8: {}", program.display()))
+    })?;
+    // A TOML basic string: the Debug form escapes quotes and backslashes the same way, controls are refused.
+    if path.chars().any(char::is_control) {
+        return Err(Error::cannot_run("the path of this program holds a control character"));
+    }
+    let quoted = format!("\"{}\"", path.replace('\\', "\\\\").replace('"', "\\\""));
+    let manifest = TEMPLATE
+        .replace("@PROGRAM@, ", &format!("{quoted}, "))
+        .replace("= @VERSION@", &format!("= \"{}\"", env!("CARGO_PKG_VERSION")));
+    let programs = serde_json::to_string_pretty(programs).expect("paths and numbers are JSON");
+    Ok(BTreeMap::from([(MANIFEST, manifest.into_bytes()), (PROGRAMS, format!("{programs}\n").into_bytes())]))
+}
+
+/// The actions that the manifest has, in its order.
+pub(crate) fn actions() -> Vec<String> {
+    let mut actions = Vec::new();
+    let mut in_actions = false;
+    for line in TEMPLATE.lines() {
+        if line.starts_with('[') {
+            in_actions = line == "[[actions]]";
+        } else if let (true, Some(id)) = (in_actions, line.strip_prefix("id = ")) {
+            actions.push(id.trim_matches('"').to_owned());
+        }
+    }
+    actions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::herdr::Manifest;
+
+    #[test]
+    fn the_manifest_is_valid_and_runs_nothing_but_this_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let odd = Path::new("/opt/a \"b\" \\ ü/createos-sandbox");
+        for (name, contents) in files(odd, &Programs::new(Some(Path::new("/c")), None)).unwrap() {
+            std::fs::write(dir.path().join(name), contents).unwrap();
+        }
+        let manifest = Manifest::read(dir.path()).unwrap();
+        assert_eq!(manifest.id, crate::paths::PLUGIN_ID);
+        assert_eq!(manifest.version, env!("CARGO_PKG_VERSION"));
+        assert_eq!(manifest.programs(), [odd.to_str().unwrap()]);
+        let programs = Programs::read(dir.path()).unwrap().unwrap();
+        assert_eq!(programs.entries().collect::<Vec<_>>(), [("createos", Path::new("/c"))]);
+    }
+
+    #[test]
+    fn the_actions_are_those_of_the_documentation() {
+        assert_eq!(actions(), ["start", "attach", "sync", "apply", "pause", "resume", "info", "delete"]);
+    }
+
+    #[test]
+    fn a_path_that_cannot_stand_in_a_manifest_is_refused() {
+        assert!(files(Path::new("/a\nb"), &Programs::default()).is_err());
+    }
+}

@@ -1,0 +1,175 @@
+//! One judged observation, and what a list of them says as a whole.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Status {
+    /// As it should be.
+    Ok,
+    /// Worth knowing; nothing fails because of it.
+    Warn,
+    /// Not as it should be.
+    Fail,
+    /// It does not apply here.
+    Skip,
+}
+
+/// One judged observation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Check {
+    /// Stable name. Several findings about one thing share it.
+    pub(crate) id: &'static str,
+    /// How it ended.
+    pub(crate) status: Status,
+    /// Whether a failure fails the whole doctor.
+    pub(crate) required: bool,
+    /// What was found, such as a version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) found: Option<String>,
+    /// What is needed, where what was found will not do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) needed: Option<String>,
+    /// The file or program in question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<String>,
+    /// One sentence.
+    pub(crate) message: String,
+    /// What to type or do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fix: Option<String>,
+    /// Whether `createos-sandbox setup herdr` mends it.
+    pub(crate) fixable: bool,
+}
+
+impl Check {
+    /// A check with this outcome.
+    pub(crate) fn new(id: &'static str, status: Status, message: impl Into<String>) -> Self {
+        Self {
+            id,
+            status,
+            required: false,
+            found: None,
+            needed: None,
+            path: None,
+            message: message.into(),
+            fix: None,
+            fixable: false,
+        }
+    }
+
+    /// As it should be.
+    pub(crate) fn ok(id: &'static str, message: impl Into<String>) -> Self {
+        Self::new(id, Status::Ok, message)
+    }
+
+    /// Worth knowing.
+    pub(crate) fn warn(id: &'static str, message: impl Into<String>) -> Self {
+        Self::new(id, Status::Warn, message)
+    }
+
+    /// Not as it should be.
+    pub(crate) fn fail(id: &'static str, message: impl Into<String>) -> Self {
+        Self::new(id, Status::Fail, message)
+    }
+
+    /// Does not apply.
+    pub(crate) fn skip(id: &'static str, message: impl Into<String>) -> Self {
+        Self::new(id, Status::Skip, message)
+    }
+
+    /// A failure of it fails the doctor.
+    #[must_use]
+    pub(crate) fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// What was found.
+    #[must_use]
+    pub(crate) fn found(mut self, found: impl Into<String>) -> Self {
+        self.found = Some(found.into());
+        self
+    }
+
+    /// What is needed.
+    #[must_use]
+    pub(crate) fn needed(mut self, needed: impl Into<String>) -> Self {
+        self.needed = Some(needed.into());
+        self
+    }
+
+    /// Where.
+    #[must_use]
+    pub(crate) fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// What to do.
+    #[must_use]
+    pub(crate) fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = Some(fix.into());
+        self
+    }
+
+    /// What to do is to set up again.
+    #[must_use]
+    pub(crate) fn fixed_by_setup(mut self) -> Self {
+        self.fix = Some("createos-sandbox setup herdr".into());
+        self.fixable = true;
+        self
+    }
+}
+
+/// How many checks ended how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Summary {
+    /// As they should be.
+    pub(crate) ok: usize,
+    /// Worth knowing.
+    pub(crate) warnings: usize,
+    /// Failed.
+    pub(crate) failed: usize,
+    /// Did not apply.
+    pub(crate) skipped: usize,
+}
+
+impl Summary {
+    /// Counts.
+    pub(crate) fn of(checks: &[Check]) -> Self {
+        let count = |status| checks.iter().filter(|check| check.status == status).count();
+        Self {
+            ok: count(Status::Ok),
+            warnings: count(Status::Warn),
+            failed: count(Status::Fail),
+            skipped: count(Status::Skip),
+        }
+    }
+}
+
+/// The exit code that these checks ask for: warnings fail only when it is strict.
+pub(crate) fn exit_code(checks: &[Check], strict: bool) -> u8 {
+    let fails = |check: &Check| match check.status {
+        Status::Fail => check.required || strict,
+        Status::Warn => strict,
+        Status::Ok | Status::Skip => false,
+    };
+    u8::from(checks.iter().any(fails))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_required_failures_fail_and_strict_takes_warnings_too() {
+        let warn = [Check::ok("a", ""), Check::warn("b", "")];
+        assert_eq!((exit_code(&warn, false), exit_code(&warn, true)), (0, 1));
+        assert_eq!(exit_code(&[Check::fail("a", "").required()], false), 1);
+        assert_eq!(exit_code(&[Check::skip("a", "")], true), 0);
+    }
+}

@@ -1,0 +1,92 @@
+//! The bindings: bound, missing, taken by whom, and which of Herdr's defaults they displace.
+
+use super::Context;
+use crate::keys::{self, State};
+use crate::setup::check::Check;
+
+/// One check for the bindings, and one for each default that they displace.
+pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
+    let file = &context.observed.keys;
+    let shown = context.paths.show(&file.path);
+    if let Some(reason) = &file.unreadable {
+        return vec![Check::warn("keys", format!("{shown} cannot be read: {reason}")).path(shown)];
+    }
+    if !context.is_set_up() {
+        return vec![Check::skip("keys", "not set up yet")];
+    }
+    let wanted = &context.request.keys;
+    let seen = match keys::observe(file.contents(), wanted) {
+        Ok(seen) => seen,
+        Err(error) => {
+            let message = format!("{error}; Herdr ignores the whole file");
+            return vec![
+                Check::warn("keys", message)
+                    .path(shown)
+                    .fix("mend the file, then: createos-sandbox setup herdr"),
+            ];
+        }
+    };
+    let mut bound = 0;
+    let mut without = Vec::new();
+    let mut displaced = Vec::new();
+    for action in &seen.actions {
+        match &action.state {
+            State::Bound { live, .. } if !live.is_empty() => {
+                bound += 1;
+                for live in live {
+                    if let Some(field) = &live.displaces {
+                        displaced.push((live.chord, action.action.clone(), field.clone()));
+                    }
+                }
+            }
+            State::Bound { lost, .. } => without.push(match lost.first() {
+                Some(lost) => format!("{} is {}, {} has no key", lost.written, lost.reason, action.action),
+                None => format!("{} has an entry without a key", action.action),
+            }),
+            State::Missing { chord, taken: Some(holder) }
+                if !matches!(holder, keys::Holder::Default { .. }) =>
+            {
+                without.push(format!("{chord} is {holder}, {} has no key", action.action));
+            }
+            State::Missing { .. } => without.push(format!("{} has no key", action.action)),
+        }
+    }
+    let total = seen.actions.len();
+    let mut checks = vec![if without.is_empty() {
+        Check::ok("keys", format!("{bound} of {total} bound")).path(shown)
+    } else {
+        let message = format!("{bound} of {total} bound; {}", without.join("; "));
+        let check = Check::warn("keys", message).path(shown).fixed_by_setup();
+        match will_bind(context) {
+            Some(chords) => {
+                let fix = check.fix.clone().unwrap_or_default();
+                check.fix(format!("{fix}    (will bind {chords})"))
+            }
+            None => check,
+        }
+    }];
+    checks.extend(displaced.into_iter().map(|(chord, action, field)| {
+        let what = match action.as_str() {
+            "delete" => "deletes a sandbox".to_owned(),
+            action => format!("runs {action}"),
+        };
+        Check::warn("keys", format!("{chord} {what} here; Herdr's {field} has no key"))
+            .fix(format!("createos-sandbox setup herdr --key {action}=prefix+alt+{}", letter(&action)))
+    }));
+    checks
+}
+
+/// The letter of the action's own chord.
+fn letter(action: &str) -> String {
+    let template = crate::setup::template::herdr();
+    let key = template.keys.iter().find(|key| key.action == action);
+    key.and_then(|key| key.chord.chars().last()).map_or_else(|| "z".into(), |letter| letter.to_string())
+}
+
+/// What a setup would bind now.
+fn will_bind(context: &Context<'_>) -> Option<String> {
+    let merged = keys::merge(context.observed.keys.contents(), &context.request.keys).ok()?;
+    let chords: Vec<String> =
+        merged.placed.iter().filter_map(|placed| placed.chord).map(|chord| chord.to_string()).collect();
+    (!chords.is_empty()).then(|| chords.join(", "))
+}

@@ -1,0 +1,83 @@
+//! Every check of the doctor: the observation that a setup works on, judged. The ids are stable.
+
+mod keys;
+mod plugin;
+mod programs;
+mod surroundings;
+
+use super::check::Check;
+use super::observe::{Observed, provider};
+use super::request::Request;
+use super::template::Template;
+use crate::config::{Config, Provider, Settings};
+use crate::paths::Paths;
+
+/// What the checks judge.
+pub(super) struct Context<'a> {
+    pub(super) template: &'static Template,
+    pub(super) request: &'a Request,
+    pub(super) observed: &'a Observed,
+    pub(super) paths: &'a Paths,
+    pub(super) provider: Provider,
+    /// Whether a person is there to type into what we propose.
+    pub(super) on_terminal: bool,
+}
+
+impl<'a> Context<'a> {
+    /// The context of this observation.
+    pub(super) fn new(
+        template: &'static Template,
+        request: &'a Request,
+        observed: &'a Observed,
+        paths: &'a Paths,
+        on_terminal: bool,
+    ) -> Self {
+        let provider = provider(&request.settings, &observed.config);
+        Self { template, request, observed, paths, provider, on_terminal }
+    }
+
+    /// Whether a setup was done here.
+    fn is_set_up(&self) -> bool {
+        matches!(self.observed.plugin, Ok(Some(_))) || matches!(self.observed.receipt, Ok(Some(_)))
+    }
+
+    /// The settings as they will be used, as far as they are valid.
+    fn config(&self) -> Config {
+        let (kept, _dropped) = Settings::salvage(self.observed.config.contents());
+        self.request.settings.clone().over(kept).resolve()
+    }
+}
+
+/// What has to be there before anything is changed.
+pub(super) fn before_setup(context: &Context<'_>) -> Vec<Check> {
+    let mut checks = vec![programs::os()];
+    for requirement in &context.template.requirements {
+        if context.observed.programs.contains_key(&requirement.id) {
+            checks.push(programs::requirement(context, requirement));
+        }
+        if requirement.id == "createos" {
+            checks.push(programs::session(context));
+        }
+    }
+    checks
+}
+
+/// Everything.
+pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
+    let mut checks = before_setup(context);
+    checks.push(plugin::plugin(context));
+    checks.push(plugin::config(context));
+    checks.push(surroundings::server(context));
+    checks.push(surroundings::herdr_config(context));
+    checks.push(plugin::shape(context));
+    checks.extend(keys::keys(context));
+    checks.push(surroundings::config_owner(context));
+    checks.push(plugin::egress(context));
+    checks
+        .push(surroundings::agent_env(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())));
+    checks.push(surroundings::notices(context));
+    checks.push(surroundings::mappings(context));
+    checks.push(surroundings::shim(context));
+    checks.push(plugin::paths(context));
+    checks
+}

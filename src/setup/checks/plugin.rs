@@ -1,0 +1,166 @@
+//! The plugin, its settings, and whether what it has written down is still there.
+
+use super::Context;
+use crate::config::{Agent, Provider, Settings};
+use crate::setup::bundle;
+use crate::setup::check::Check;
+use crate::setup::receipt::PluginState;
+use std::path::Path;
+
+/// How the plugin is registered.
+pub(super) fn plugin(context: &Context<'_>) -> Check {
+    let registered = match &context.observed.plugin {
+        Err(reason) => {
+            return Check::fail("plugin", format!("Herdr's plugin registry cannot be read: {reason}"))
+                .fix("mend it or move it away, then: createos-sandbox setup herdr")
+                .required();
+        }
+        Ok(None) if context.is_set_up() => {
+            let message = "the plugin was set up and is not registered any more";
+            return Check::fail("plugin", message).fixed_by_setup().required();
+        }
+        Ok(None) => {
+            let mut check = Check::skip("plugin", "not set up yet").fixed_by_setup();
+            check.fix = Some("createos-sandbox setup herdr".into());
+            return check;
+        }
+        Ok(Some(registered)) => registered,
+    };
+    let plugin = &registered.plugin;
+    let root = context.paths.show(&plugin.root);
+    let check = match &registered.manifest {
+        Err(reason) => Check::fail("plugin", format!("its manifest is gone: {reason}")).fixed_by_setup(),
+        Ok(_) if !plugin.enabled => Check::fail("plugin", "it is disabled")
+            .fix("herdr plugin enable createos.sandbox, or: createos-sandbox setup herdr"),
+        Ok(manifest) if manifest.id != plugin.id => {
+            Check::fail("plugin", format!("its manifest now says \"{}\"", manifest.id)).fixed_by_setup()
+        }
+        Ok(manifest) => {
+            let how = match PluginState::of(Some(plugin)) {
+                PluginState::Github { source, .. } => format!("installed from {source}"),
+                _ if is_bundled(context, &plugin.root) => "bundled".into(),
+                _ => "a checkout".into(),
+            };
+            Check::ok("plugin", format!("{} {}, {how}", plugin.id, manifest.version))
+                .found(manifest.version.clone())
+        }
+    };
+    check.path(root).required()
+}
+
+fn is_bundled(context: &Context<'_>, root: &Path) -> bool {
+    let ours = context.paths.bundled_plugin();
+    root == ours || ours.canonicalize().is_ok_and(|real| real == root)
+}
+
+/// The plugin's `config.json`.
+pub(super) fn config(context: &Context<'_>) -> Check {
+    let file = &context.observed.config;
+    let shown = context.paths.show(&file.path);
+    if let Some(reason) = &file.unreadable {
+        return Check::fail("config", format!("it cannot be read: {reason}")).path(shown).required();
+    }
+    let Some(bytes) = &file.bytes else {
+        let check = Check::skip("config", "there is none, so the defaults apply").path(shown);
+        return if context.is_set_up() { check.fixed_by_setup() } else { check };
+    };
+    match Settings::parse(bytes) {
+        Ok(settings) => {
+            let agent = settings.resolve().agent;
+            Check::ok("config", format!("agent {agent}")).path(shown).required()
+        }
+        Err(bad) => {
+            Check::fail("config", format!("line {}, column {}: {}", bad.line, bad.column, bad.reason))
+                .path(shown)
+                .fix("correct it, or keep its valid settings with: createos-sandbox setup herdr --force")
+                .required()
+        }
+    }
+}
+
+/// Whether the account has the shape.
+pub(super) fn shape(context: &Context<'_>) -> Check {
+    if context.provider == Provider::Local {
+        return Check::skip("shape", "the local provider has no plan");
+    }
+    let shape = context.config().shape;
+    match &context.observed.shapes {
+        None => Check::skip("shape", "there is no createos to ask"),
+        Some(Err(_)) => Check::skip("shape", "createos does not list its shapes"),
+        Some(Ok(shapes)) if shapes.iter().any(|known| known == shape.as_str()) => {
+            Check::ok("shape", format!("{shape} is in your plan")).found(shape.as_str())
+        }
+        Some(Ok(shapes)) => {
+            let list = shapes.join(", ");
+            let smaller = shapes.last().map_or_else(|| "SHAPE".into(), Clone::clone);
+            Check::warn("shape", format!("{shape} is not in your plan"))
+                .found(shape.as_str())
+                .needed(format!("one of: {list}"))
+                .fix(format!("createos-sandbox setup herdr --force --shape {smaller}"))
+        }
+    }
+}
+
+/// Whether the allow-list lets the agent's installer through.
+pub(super) fn egress(context: &Context<'_>) -> Check {
+    let config = context.config();
+    if config.egress.is_empty() {
+        return Check::ok("egress", "open: a box may reach anything (no egress list)");
+    }
+    let rules = config.egress.len();
+    let plural = if rules == 1 { "rule" } else { "rules" };
+    let spec = config.agent.spec();
+    let blocked: Vec<&String> = spec
+        .hosts
+        .iter()
+        .filter(|host| !config.egress.iter().any(|rule| rule.lets_pass(host, 443)))
+        .collect();
+    if blocked.is_empty() || config.agent == Agent::Shell {
+        return Check::ok("egress", format!("{rules} {plural}; the installer of {} passes", spec.title));
+    }
+    let by_address = config.egress.iter().any(|rule| rule.is_about_addresses());
+    let doubt = if by_address { ", unless a rule for addresses does" } else { "" };
+    let hosts = blocked.iter().map(|host| host.as_str()).collect::<Vec<_>>();
+    let all = config.egress.iter().map(|rule| rule.as_str()).chain(hosts.iter().copied());
+    let flags = all.map(|rule| format!(" --egress {}", shell(rule))).collect::<String>();
+    Check::warn(
+        "egress",
+        format!("no rule lets the installer of {} reach {}{doubt}", spec.title, hosts.join(", ")),
+    )
+    .fix(format!("createos-sandbox setup herdr --force{flags}"))
+}
+
+/// A rule in a command to paste: a star would be expanded.
+fn shell(rule: &str) -> String {
+    if rule.contains(['*', '[']) { format!("'{rule}'") } else { rule.into() }
+}
+
+/// Whether the recorded programs still exist.
+pub(super) fn paths(context: &Context<'_>) -> Check {
+    let recorded = match &context.observed.recorded {
+        Err(error) => return Check::warn("paths", error.message().to_owned()).fixed_by_setup(),
+        Ok(None) => return Check::skip("paths", "nothing is recorded yet"),
+        Ok(Some(recorded)) => recorded,
+    };
+    let own = context.observed.bundle.get(bundle::MANIFEST).and_then(|manifest| {
+        let manifest = String::from_utf8_lossy(manifest);
+        let argv = manifest.lines().find_map(|line| line.strip_prefix("command = ["))?;
+        let program = serde_json::Deserializer::from_str(argv).into_iter::<String>().next()?.ok()?;
+        Some(std::path::PathBuf::from(program))
+    });
+    let mut gone: Vec<String> = Vec::new();
+    let named = recorded.entries().chain(own.as_deref().map(|own| ("createos-sandbox", own)));
+    for (name, path) in named {
+        if !is_program(path) {
+            gone.push(format!("{name} at {}", context.paths.show(path)));
+        }
+    }
+    if gone.is_empty() {
+        return Check::ok("paths", "the recorded programs are where they were");
+    }
+    Check::warn("paths", format!("not there any more: {}", gone.join(", "))).fixed_by_setup()
+}
+
+fn is_program(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}

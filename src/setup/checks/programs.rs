@@ -1,0 +1,138 @@
+//! The system, the programs, and whether the official CLI can be used.
+
+use super::Context;
+use crate::config::Provider;
+use crate::setup::check::{Check, Status};
+use crate::setup::programs::Program;
+use crate::setup::request::WantedPlugin;
+use crate::setup::session::Session;
+use crate::setup::template::{Need, Requirement};
+
+/// Linux and macOS are what the plugin and the boxes run on.
+pub(super) fn os() -> Check {
+    let name = match std::env::consts::OS {
+        "linux" => "Linux",
+        "macos" => "macOS",
+        other => other,
+    };
+    let found = format!("{name} {}", std::env::consts::ARCH);
+    let check = if matches!(name, "Linux" | "macOS") {
+        Check::ok("os", found.clone())
+    } else {
+        Check::fail("os", format!("{name} is not supported")).needed("Linux or macOS")
+    };
+    check.found(found).required()
+}
+
+/// A program of the template. The id is leaked once for each requirement: they are few and stay for ever.
+pub(super) fn requirement(context: &Context<'_>, requirement: &'static Requirement) -> Check {
+    let id = requirement.id.as_str();
+    let program = context.observed.programs.get(id).unwrap_or(&Program::Missing);
+    if let Some(reason) = not_needed(context, requirement.needed) {
+        let check = Check::skip(id, reason);
+        return match program {
+            Program::Found { text, .. } => check.found(text),
+            _ => check,
+        };
+    }
+    let check = judge(context, requirement, program);
+    if id == "bun" || requirement.needed != Need::Bun { check.required() } else { check }
+}
+
+fn not_needed(context: &Context<'_>, need: Need) -> Option<&'static str> {
+    match need {
+        Need::Always => None,
+        Need::Createos if context.provider == Provider::Local => Some("not needed with the local provider"),
+        Need::Createos => None,
+        Need::Bun if needs_bun(context) => None,
+        Need::Bun => Some("not needed by the bundled plugin"),
+    }
+}
+
+/// Whether the plugin that is wanted, or that is there when nothing else is wanted, runs on Bun.
+fn needs_bun(context: &Context<'_>) -> bool {
+    let registered = context.observed.plugin.as_ref().ok().and_then(Option::as_ref);
+    match &context.request.plugin {
+        WantedPlugin::Checkout(_) => context
+            .observed
+            .checkout
+            .as_ref()
+            .is_some_and(|seen| seen.as_ref().is_ok_and(|seen| seen.runs_on_bun)),
+        WantedPlugin::Github(source) => {
+            source.repository == context.template.plugin.github
+                || registered.is_some_and(|registered| registered.runs_on_bun)
+        }
+        // The doctor looks at what is there; a setup is about to replace it.
+        WantedPlugin::Bundled => {
+            context.request.mode == crate::setup::request::Mode::Doctor
+                && registered.is_some_and(|registered| registered.runs_on_bun)
+        }
+    }
+}
+
+fn judge(context: &Context<'_>, requirement: &'static Requirement, program: &Program) -> Check {
+    let id = requirement.id.as_str();
+    let minimum = requirement.minimum.map(|minimum| format!("{minimum} or newer"));
+    let needed = minimum.clone().unwrap_or_else(|| format!("{id} on PATH"));
+    let shown = program.path().map(|path| context.paths.show(path));
+    let check = match program {
+        Program::Missing => Check::fail(id, format!("{id} is not on PATH; {}", requirement.purpose))
+            .needed(needed)
+            .fix(requirement.missing.here()),
+        Program::Broken { reason, .. } => {
+            Check::fail(id, reason.clone()).needed(needed).fix(requirement.missing.here())
+        }
+        Program::Found { text, .. } if program.will_do(requirement.minimum) => {
+            Check::ok(id, format!("{id} {text}")).found(text)
+        }
+        Program::Found { text, .. } => {
+            Check::fail(id, format!("{id} {text} is too old; {}", requirement.purpose))
+                .found(text)
+                .needed(needed)
+                .fix(requirement.outdated.here())
+        }
+    };
+    match shown {
+        Some(path) => check.path(path),
+        None => check,
+    }
+}
+
+/// Whether the official CLI can be used, and with which credential.
+pub(super) fn session(context: &Context<'_>) -> Check {
+    let observed = context.observed;
+    let sign_in = if context.on_terminal { "createos login" } else { "export CREATEOS_API_KEY=<key>" };
+    let with = observed.credentials.winner();
+    let check = match &observed.session {
+        Session::NotAsked if context.provider == Provider::Local => {
+            return Check::skip("session", "not needed with the local provider");
+        }
+        Session::NotAsked => return Check::skip("session", "there is no createos to ask"),
+        Session::Usable if observed.credentials.only_in_this_shell() => {
+            let name = with.unwrap_or_default();
+            Check::new(
+                "session",
+                Status::Warn,
+                format!(
+                    "signed in with {name}, which only this shell has; a Herdr server that runs may lack it"
+                ),
+            )
+            .fix("createos login, or export it where your shell starts and then restart Herdr")
+        }
+        Session::Usable => Check::ok(
+            "session",
+            format!("signed in with {}", with.unwrap_or_else(|| "a stored login".into())),
+        ),
+        Session::SignedOut(words) => {
+            let said = words.lines().next().unwrap_or_default().trim();
+            let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+            Check::fail("session", format!("createos is not signed in{said}")).fix(sign_in)
+        }
+        Session::Unclear(words) => {
+            let said = words.lines().next().unwrap_or_default().trim();
+            Check::fail("session", format!("createos does not answer: {said}"))
+                .fix("createos -o json sandbox list --limit 1")
+        }
+    };
+    check.required()
+}

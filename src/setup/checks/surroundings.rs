@@ -1,0 +1,125 @@
+//! What is around the plugin: Herdr's server and file, the shell's variables, notices, boxes.
+
+use super::Context;
+use crate::config::Agent;
+use crate::setup::check::Check;
+use crate::setup::files::Owner;
+use crate::setup::shim::{self, ShimState};
+use crate::setup::words;
+
+/// Whether a server runs that understands the client.
+pub(super) fn server(context: &Context<'_>) -> Check {
+    match &context.observed.server {
+        None => Check::skip("herdr-server", "there is no herdr to ask"),
+        Some(Err(error)) => Check::warn("herdr-server", error.message().to_owned()),
+        Some(Ok(None)) => Check::ok("herdr-server", "not running; what is set up applies when it starts"),
+        Some(Ok(Some(true))) => Check::ok("herdr-server", "running"),
+        Some(Ok(Some(false))) => {
+            Check::warn("herdr-server", "it is of another version and refuses plugin calls")
+                .fix("herdr server stop, then start herdr again")
+        }
+    }
+}
+
+/// What Herdr itself says about `config.toml`.
+pub(super) fn herdr_config(context: &Context<'_>) -> Check {
+    let path = context.paths.show(&context.observed.keys.path);
+    let diagnostics = match &context.observed.diagnostics {
+        None => return Check::skip("herdr-config", "there is no herdr to ask"),
+        Some(Err(error)) => return Check::warn("herdr-config", error.message().to_owned()).path(path),
+        Some(Ok(diagnostics)) => diagnostics,
+    };
+    let lines = diagnostics.lines();
+    if diagnostics.drops_the_file() {
+        let first = lines.first().map_or("", String::as_str);
+        let message = format!("Herdr ignores the whole file: {first}");
+        return Check::warn("herdr-config", message).path(path).fix("herdr config check");
+    }
+    match lines {
+        [] => Check::ok("herdr-config", "Herdr has nothing to say about it").path(path),
+        [only] => Check::warn("herdr-config", only.clone()).path(path).fix("herdr config check"),
+        [first, rest @ ..] => {
+            let message = format!("{first}, and {} more", rest.len());
+            Check::warn("herdr-config", message).path(path).fix("herdr config check")
+        }
+    }
+}
+
+/// Who writes `config.toml`.
+pub(super) fn config_owner(context: &Context<'_>) -> Check {
+    let file = &context.observed.keys;
+    let path = context.paths.show(&file.path);
+    match &file.owner {
+        Owner::User => Check::ok("config-owner", "an ordinary file").path(path),
+        Owner::Linked => {
+            let target = context.paths.show(&file.real);
+            Check::ok("config-owner", format!("a link to {target}, which stays a link")).path(path)
+        }
+        owner => Check::warn("config-owner", format!("it is not written by setup: {}", words::owner(owner)))
+            .path(path)
+            .fix("createos-sandbox setup herdr --no-keys prints the bindings to paste where it is made"),
+    }
+}
+
+/// Whether keys of agents' providers are exported here: they do not reach a box.
+pub(super) fn agent_env(is_set: impl Fn(&str) -> bool) -> Check {
+    let set: Vec<&str> =
+        Agent::provider_variables().iter().map(String::as_str).filter(|name| is_set(name)).collect();
+    if set.is_empty() {
+        return Check::ok("agent-env", "no key of an agent's provider is exported here");
+    }
+    let verb = if set.len() == 1 { "is set here and does" } else { "are set here and do" };
+    Check::warn("agent-env", format!("{} {verb} not reach a box", set.join(", ")))
+        .fix("sign the agent in inside its own pane, the first time that it starts")
+}
+
+/// Whether Herdr shows notices; it does not by default.
+pub(super) fn notices(context: &Context<'_>) -> Check {
+    let text = String::from_utf8_lossy(context.observed.keys.contents()).into_owned();
+    let document = text.trim_start_matches('\u{feff}').parse::<toml_edit::ImDocument<String>>().ok();
+    let delivery = document
+        .as_ref()
+        .and_then(|document| document.get("ui")?.get("toast")?.get("delivery")?.as_str().map(str::to_owned));
+    match delivery.as_deref() {
+        None | Some("off") => Check::warn(
+            "notices",
+            "Herdr's notices are off, so an action's result shows in a popup or not at all",
+        )
+        .fix("add to config.toml:  [ui.toast]  delivery = \"herdr\""),
+        Some(delivery) => Check::ok("notices", format!("Herdr shows notices ({delivery})")).found(delivery),
+    }
+}
+
+/// Boxes that panes are tied to.
+pub(super) fn mappings(context: &Context<'_>) -> Check {
+    match &context.observed.mappings {
+        Err(error) => Check::warn("mappings", error.message().to_owned())
+            .path(context.paths.show(&context.paths.plugin_state())),
+        Ok(records) if records.is_empty() => Check::ok("mappings", "no pane is tied to a box"),
+        Ok(records) => {
+            let plural = if records.len() == 1 { "pane is" } else { "panes are" };
+            Check::ok("mappings", format!("{} {plural} tied to a box", records.len()))
+                .found(records.len().to_string())
+        }
+    }
+}
+
+/// Whether the link under the official name comes first on PATH.
+pub(super) fn shim(context: &Context<'_>) -> Check {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let fix = "put its folder first on PATH; print the line with: createos-sandbox shim install";
+    match shim::state(context.paths, &path) {
+        ShimState::Absent => Check::skip("shim", "not installed (createos-sandbox shim install)"),
+        ShimState::First => Check::ok("shim", "createos sandbox setup herdr is answered by this program"),
+        ShimState::Behind(first) => {
+            let first = context.paths.show(&first);
+            Check::warn("shim", format!("{first} comes before the link on PATH")).fix(fix)
+        }
+        ShimState::OffPath => Check::warn("shim", "its folder is not on PATH").fix(fix),
+        ShimState::Broken(target) => {
+            let target = context.paths.show(&target);
+            Check::warn("shim", format!("the link leads to {target}, which is gone"))
+                .fix("createos-sandbox shim install")
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A user's file as it is: its bytes, and whether it is ours to write.
+
+use crate::exec::Run;
+use crate::fs::resolve;
+use rustix::fs::{Access, access};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A file that may not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileSeen {
+    /// As its program reads it.
+    pub(crate) path: PathBuf,
+    /// Behind all links.
+    pub(crate) real: PathBuf,
+    /// Its bytes; none when it does not exist.
+    pub(crate) bytes: Option<Vec<u8>>,
+    /// Why it could not be read.
+    pub(crate) unreadable: Option<String>,
+    /// Whose it is.
+    pub(crate) owner: Owner,
+}
+
+/// Who writes a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The user, here.
+    User,
+    /// The user, in the place that a link leads to.
+    Linked,
+    /// A generator, which would overwrite what we add.
+    Generated {
+        /// Its name.
+        by: &'static str,
+        /// Where the change belongs.
+        source: PathBuf,
+    },
+    /// Nobody: it, or its folder, is read-only for us.
+    ReadOnly {
+        /// Which of them, and how.
+        reason: String,
+    },
+}
+
+impl Owner {
+    /// Whether we may write it.
+    pub(crate) fn is_ours_to_write(&self) -> bool {
+        matches!(self, Self::User | Self::Linked)
+    }
+}
+
+impl FileSeen {
+    /// Looks at the file.
+    pub(crate) fn look(path: &Path) -> Self {
+        let (real, mut unreadable) = match resolve(path) {
+            Ok(real) => (real, None),
+            Err(error) => (path.to_path_buf(), Some(error.message().to_owned())),
+        };
+        let bytes = match std::fs::read(&real) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => {
+                unreadable.get_or_insert_with(|| error.to_string());
+                None
+            }
+        };
+        let owner = owner(path, &real);
+        Self { path: path.into(), real, bytes, unreadable, owner }
+    }
+
+    /// Its bytes, none of them when it does not exist.
+    pub(crate) fn contents(&self) -> &[u8] {
+        self.bytes.as_deref().unwrap_or_default()
+    }
+}
+
+fn owner(path: &Path, real: &Path) -> Owner {
+    if path.as_os_str().is_empty() {
+        return Owner::ReadOnly { reason: "HERDR_CONFIG_PATH is empty, so Herdr reads no file".into() };
+    }
+    // Home Manager links into the store through a chain of links.
+    let canonical = real.canonicalize().unwrap_or_else(|_does_not_exist| real.to_path_buf());
+    if canonical.starts_with("/nix/store") {
+        return Owner::Generated { by: "Nix", source: canonical };
+    }
+    if let Some(source) = chezmoi_source(path) {
+        return Owner::Generated { by: "chezmoi", source };
+    }
+    if let Some(reason) = read_only(path, real) {
+        return Owner::ReadOnly { reason };
+    }
+    if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+        Owner::Linked
+    } else {
+        Owner::User
+    }
+}
+
+/// The source file, when chezmoi is here and says that it writes `path`.
+fn chezmoi_source(path: &Path) -> Option<PathBuf> {
+    let chezmoi = which::which("chezmoi").ok()?;
+    if !path.exists() {
+        return None;
+    }
+    let run = Run::new(chezmoi).arg("source-path").arg(path).limit(Duration::from_secs(10));
+    let ended = run.run().ok().filter(|ended| ended.success())?;
+    let source = ended.stdout_text();
+    Some(PathBuf::from(source.trim())).filter(|source| source.is_absolute())
+}
+
+/// Why the file cannot be replaced. Root may write what has no write bit; the owner's wish counts.
+fn read_only(path: &Path, real: &Path) -> Option<String> {
+    let refused = |path: &Path| access(path, Access::WRITE_OK).err();
+    if let Ok(metadata) = std::fs::metadata(real) {
+        if metadata.mode() & 0o222 == 0 {
+            return Some(format!("{} is read-only (mode {:04o})", real.display(), metadata.mode() & 0o7777));
+        }
+        if let Some(error) = refused(real) {
+            return Some(format!("{} cannot be written: {}", real.display(), std::io::Error::from(error)));
+        }
+    }
+    // The new file is made beside the real one, the backup beside the path that Herdr reads.
+    for folder in [real.parent(), path.parent()].into_iter().flatten() {
+        let existing = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+        if let Some(error) = refused(existing) {
+            return Some(format!(
+                "{} cannot be written: {}",
+                existing.display(),
+                std::io::Error::from(error)
+            ));
+        }
+        let mode = std::fs::metadata(existing).map(|metadata| metadata.mode()).unwrap_or(0o700);
+        if mode & 0o222 == 0 {
+            return Some(format!("{} is read-only (mode {:04o})", existing.display(), mode & 0o7777));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_file_is_seen_through_its_links() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        std::fs::write(&real, "x").unwrap();
+        symlink("real", &link).unwrap();
+        let seen = FileSeen::look(&link);
+        assert_eq!((seen.contents(), &seen.owner), (&b"x"[..], &Owner::Linked));
+        assert_eq!(FileSeen::look(&real).owner, Owner::User);
+        assert_eq!(FileSeen::look(&dir.path().join("absent")).bytes, None);
+    }
+
+    #[test]
+    fn what_has_no_write_bit_is_read_only_for_root_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        std::fs::write(&file, "x").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
+        assert!(matches!(FileSeen::look(&file).owner, Owner::ReadOnly { .. }));
+        let folder = dir.path().join("d");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o555)).unwrap();
+        assert!(matches!(FileSeen::look(&folder.join("new")).owner, Owner::ReadOnly { .. }));
+    }
+}

@@ -1,0 +1,138 @@
+//! The changes that lead from what is there to what is wanted: a pure function. An empty plan is the proof
+//! that a second run does nothing.
+
+use super::bundle::{self, Programs};
+use super::change::{BuildChange, BundleChange, Change, Line, PluginChange};
+use super::observe::{Observed, Registered};
+use super::receipt::PluginState;
+use super::request::{Request, WantedPlugin};
+use super::{plan_config, plan_keys};
+use crate::config::Provider;
+use crate::error::{Error, Result};
+use crate::paths::Paths;
+use std::path::{Path, PathBuf};
+
+/// What is going to happen, and what is worth saying about it.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// In the order in which they are made.
+    pub(crate) changes: Vec<Change>,
+    /// What stays as it is although something else was asked for.
+    pub(crate) kept: Vec<Line>,
+    /// How many things are right already.
+    pub(crate) right: usize,
+    /// What a person should know, with the fix.
+    pub(crate) warnings: Vec<Warning>,
+    /// What a person should know about the keys.
+    pub(crate) notes: Vec<String>,
+    /// Bindings to paste, where they are not written.
+    pub(crate) block: Option<String>,
+    /// The chords of each action afterwards, in the order of the actions.
+    pub(crate) chords: Vec<(String, Vec<String>)>,
+}
+
+/// Something that is not as it should be and does not stop the setup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Warning {
+    /// One sentence.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) fix: Option<String>,
+}
+
+impl Plan {
+    /// The chord that starts `action` afterwards.
+    pub(crate) fn chord(&self, action: &str) -> Option<&str> {
+        let (_, chords) = self.chords.iter().find(|(name, _)| name == action)?;
+        chords.first().map(String::as_str)
+    }
+}
+
+/// The plan for `request`. `own` is the absolute path of this program.
+///
+/// # Errors
+/// What is wanted cannot be had: a file does not parse, a checkout is none, settings that the wanted plugin
+/// does not know.
+pub(crate) fn plan(request: &Request, observed: &Observed, paths: &Paths, own: &Path) -> Result<Plan> {
+    let mut plan = Plan::default();
+    plan_plugin(&mut plan, request, observed, paths, own)?;
+    plan_config::plan(&mut plan, request, observed, paths)?;
+    plan_keys::plan(&mut plan, request, observed, paths)?;
+    Ok(plan)
+}
+
+fn plan_plugin(
+    plan: &mut Plan,
+    request: &Request,
+    observed: &Observed,
+    paths: &Paths,
+    own: &Path,
+) -> Result<()> {
+    let registered = observed.plugin.as_ref().map_err(|reason| {
+        Error::failed("Herdr's plugin registry cannot be read")
+            .fact("reason", reason)
+            .help("mend or move the file away; Herdr refuses every plugin call until then")
+    })?;
+    let from = PluginState::of(registered.as_ref().map(|registered| &registered.plugin));
+    let to = match &request.plugin {
+        WantedPlugin::Bundled => {
+            plan_bundle(plan, request, observed, paths, own)?;
+            PluginState::Linked {
+                root: linked_root(&paths.bundled_plugin(), registered.as_ref()),
+                enabled: true,
+            }
+        }
+        WantedPlugin::Checkout(_) => {
+            let checkout = observed.checkout.as_ref().expect("it is looked at when it is wanted").clone()?;
+            PluginState::Linked { root: checkout.root, enabled: true }
+        }
+        WantedPlugin::Github(source) => PluginState::Github { source: source.clone(), enabled: true },
+    };
+    if from == to {
+        plan.right += 1;
+    } else {
+        plan.changes.push(Change::Plugin(PluginChange { from, to }));
+    }
+    if let Some(Ok(checkout)) = observed.checkout.as_ref().filter(|_| request.plugin != WantedPlugin::Bundled)
+        && checkout.has_build
+    {
+        let createos = observed.programs.get("createos").and_then(|program| program.path());
+        plan.changes.push(Change::Build(BuildChange {
+            root: checkout.root.clone(),
+            createos: createos.map(Into::into),
+        }));
+    }
+    Ok(())
+}
+
+/// The folder to link, in the spelling that the registry has when it is the same folder: Herdr stores real
+/// paths.
+fn linked_root(folder: &Path, registered: Option<&Registered>) -> PathBuf {
+    let same = registered
+        .map(|registered| &registered.plugin.root)
+        .filter(|root| root.as_path() == folder || folder.canonicalize().is_ok_and(|real| real == **root));
+    same.cloned().unwrap_or_else(|| folder.to_path_buf())
+}
+
+fn plan_bundle(
+    plan: &mut Plan,
+    request: &Request,
+    observed: &Observed,
+    paths: &Paths,
+    own: &Path,
+) -> Result<()> {
+    let found = |id: &str| observed.programs.get(id).and_then(|program| program.path());
+    let provider = super::observe::provider(&request.settings, &observed.config);
+    let createos = found("createos").filter(|_| provider == Provider::Createos);
+    let after = bundle::files(own, &Programs::new(createos, found("git")))?;
+    if observed.bundle == after {
+        plan.right += 1;
+    } else {
+        plan.changes.push(Change::Bundle(BundleChange {
+            folder: paths.bundled_plugin(),
+            before: observed.bundle.clone(),
+            after,
+        }));
+    }
+    Ok(())
+}

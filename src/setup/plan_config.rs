@@ -1,0 +1,148 @@
+//! The plan for the plugin's `config.json`: written when it is missing, kept when it is there, rewritten
+//! when that is asked for.
+
+use super::backup;
+use super::change::{Change, FileChange, Line};
+use super::observe::Observed;
+use super::plan::{Plan, Warning};
+use super::receipt::What;
+use super::request::{Request, Rewrite, WantedPlugin};
+use crate::config::{Dropped, Key, Provider, Settings};
+use crate::error::{Error, Result};
+use crate::paths::Paths;
+
+/// Settings that only the bundled plugin knows; the parser of the plugin of record rejects them.
+const OURS_ONLY: [Key; 2] = [Key::AllowSecrets, Key::Provider];
+
+/// Adds what happens to `config.json`.
+pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, paths: &Paths) -> Result<()> {
+    let file = &observed.config;
+    if let Some(reason) = &file.unreadable {
+        return Err(Error::failed(format!("{} cannot be read: {reason}", paths.show(&file.path))));
+    }
+    let (after, summary) = match (&file.bytes, request.rewrite) {
+        (None, _) => (Some(fresh(&request.settings)), summary(&request.settings)),
+        (Some(bytes), Rewrite::No) => {
+            let kept = Settings::parse(bytes).map_err(|bad| bad.in_file(&file.path))?;
+            refuse_foreign(request, &kept)?;
+            keep(plan, request, &kept);
+            (None, String::new())
+        }
+        (Some(bytes), Rewrite::Keep) => {
+            let (kept, dropped) = Settings::salvage(bytes);
+            warn_dropped(plan, &dropped);
+            (Some(fresh(&request.settings.clone().over(kept))), "flags over your settings".into())
+        }
+        (Some(_), Rewrite::Reset) => (Some(fresh(&request.settings)), "the defaults and your flags".into()),
+    };
+    let Some(after) = after else { return Ok(()) };
+    refuse_foreign(request, &after)?;
+    let after = after.to_json().into_bytes();
+    if file.bytes.as_ref() == Some(&after) {
+        plan.right += 1;
+        return Ok(());
+    }
+    if !file.owner.is_ours_to_write() {
+        plan.warnings.push(Warning {
+            message: format!(
+                "{} was not written: {}",
+                paths.show(&file.path),
+                super::words::owner(&file.owner)
+            ),
+            fix: Some(format!("give it these settings:\n{}", String::from_utf8_lossy(&after).trim_end())),
+        });
+        return Ok(());
+    }
+    let backup = file.bytes.as_ref().and_then(|bytes| backup::place(&file.path, bytes));
+    plan.changes.push(Change::File(FileChange {
+        what: What::Config,
+        path: file.path.clone(),
+        before: file.bytes.clone(),
+        after: Some(after),
+        backup,
+        summary,
+        added: None,
+        rebound: Vec::new(),
+    }));
+    Ok(())
+}
+
+/// The settings of a file that we write: the four that setup has always written, and what was asked for.
+fn fresh(settings: &Settings) -> Settings {
+    let defaults = Settings::default().resolve();
+    let mut fresh = settings.clone().over(Settings {
+        agent: Some(defaults.agent),
+        shape: Some(defaults.shape),
+        auto_pause: Some(defaults.auto_pause),
+        remote_root: Some(defaults.remote_root),
+        ..Settings::default()
+    });
+    fresh.provider = fresh.provider.filter(|provider| *provider != Provider::Createos);
+    fresh
+}
+
+fn summary(settings: &Settings) -> String {
+    let config = settings.clone().resolve();
+    let provider = if config.provider == Provider::Local { ", boxes on this machine" } else { "" };
+    format!("agent {}, {}{provider}", config.agent, config.shape)
+}
+
+/// Says which values of the flags were not applied to a file that is kept.
+fn keep(plan: &mut Plan, request: &Request, kept: &Settings) {
+    let default = Settings::from(kept.clone().resolve());
+    let mut differing = Vec::new();
+    for key in Key::ALL {
+        let Some(wanted) = request.settings.get(key) else { continue };
+        if default.get(key).as_ref() != Some(&wanted) {
+            let now = default.get(key).map_or_else(|| "unset".into(), |value| plain(&value));
+            differing.push(format!("{} {now} stays; {} was not applied", key.name(), plain(&wanted)));
+        }
+    }
+    if differing.is_empty() {
+        plan.right += 1;
+    } else {
+        plan.kept.push(Line {
+            verb: "keep",
+            thing: "config.json".into(),
+            rest: format!("{} (use --force)", differing.join(", ")),
+        });
+    }
+}
+
+/// A value without the quotes of JSON.
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(items) if items.is_empty() => "none".into(),
+        serde_json::Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    }
+}
+
+fn warn_dropped(plan: &mut Plan, dropped: &[Dropped]) {
+    for Dropped { key, reason } in dropped {
+        let message = if key.is_empty() {
+            format!("config.json was not readable and is replaced: {reason}")
+        } else {
+            format!("config.json: \"{key}\" is dropped: {reason}")
+        };
+        plan.warnings.push(Warning { message, fix: None });
+    }
+}
+
+/// With a plugin that is not ours, settings that only ours knows would break every action.
+fn refuse_foreign(request: &Request, settings: &Settings) -> Result<()> {
+    if request.plugin == WantedPlugin::Bundled {
+        return Ok(());
+    }
+    let Some(key) = OURS_ONLY.into_iter().find(|key| settings.get(*key).is_some()) else { return Ok(()) };
+    let mut error =
+        Error::failed(format!("this plugin does not know \"{}\", and would reject config.json", key.name()));
+    if request.settings.provider == Some(Provider::Local) {
+        error =
+            error.help("--provider local works with the bundled plugin only: leave out --source and --local");
+        return Err(error);
+    }
+    let fix = if key == Key::Provider { "--force --provider createos" } else { "--reset" };
+    Err(error.help(format!("take it out of config.json, or add {fix} to the command")))
+}

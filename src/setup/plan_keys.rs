@@ -1,0 +1,152 @@
+//! The plan for Herdr's `config.toml`: the missing bindings, or the block to paste where it is not written.
+
+use super::change::{Change, FileChange};
+use super::observe::Observed;
+use super::plan::{Plan, Warning};
+use super::receipt::What;
+use super::request::Request;
+use super::{backup, words};
+use crate::error::{Error, Result};
+use crate::keys::{self, Added, Chord, KeysError, Placed, State, Wanted};
+use crate::paths::Paths;
+
+/// Adds what happens to `config.toml`.
+pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, paths: &Paths) -> Result<()> {
+    let file = &observed.keys;
+    let shown = paths.show(&file.path);
+    if !request.edit_keys {
+        let seen = keys::observe(file.contents(), &request.keys).ok();
+        let bound = |action: &str| {
+            seen.iter()
+                .flat_map(|seen| &seen.actions)
+                .any(|known| known.action == action && matches!(known.state, State::Bound { .. }))
+        };
+        let missing: Vec<Wanted> = request.keys.iter().filter(|key| !bound(&key.action)).cloned().collect();
+        if !missing.is_empty() {
+            plan.notes.push(format!("{shown} was left alone (--no-keys); the bindings to paste:"));
+            plan.block = Some(keys::block(&missing));
+        }
+        plan.chords = chords(file.contents(), &request.keys);
+        return Ok(());
+    }
+    let refuse = |message: String| {
+        Error::failed(message)
+            .fact("nothing was changed", "Herdr ignores a config.toml that it cannot read")
+            .help("mend it and run this again, or leave it alone with --no-keys")
+            .help(format!("the bindings to paste:\n{}", keys::block(&request.keys).trim_end()))
+    };
+    if let Some(reason) = &file.unreadable {
+        return Err(refuse(format!("{shown} cannot be read: {reason}")));
+    }
+    let unparsable = |error: KeysError| refuse(format!("{shown}, {error}"));
+    if let Some(Ok(diagnostics)) = &observed.diagnostics
+        && diagnostics.drops_the_file()
+    {
+        keys::observe(file.contents(), &request.keys).map_err(unparsable)?;
+        return Err(refuse(format!("Herdr cannot read {shown}: {}", diagnostics.lines().join(" "))));
+    }
+    let (base, rebound) = without_rechosen(plan, request, observed)?;
+    let merged = keys::merge(&base, &request.keys).map_err(unparsable)?;
+    note_placed(plan, &merged.placed);
+    if merged.text == file.contents() {
+        plan.right += 1;
+        plan.chords = chords(&merged.text, &request.keys);
+        return Ok(());
+    }
+    if !file.owner.is_ours_to_write() {
+        plan.warnings.push(Warning {
+            message: format!("{shown} was not written: {}", words::owner(&file.owner)),
+            fix: Some("paste the block below where the file is made".into()),
+        });
+        plan.block = Some(merged.block);
+        plan.chords = chords(file.contents(), &request.keys);
+        return Ok(());
+    }
+    let count = merged.added.as_ref().map_or(0, |added| added.entries.len());
+    let plural = if count == 1 { "binding" } else { "bindings" };
+    let place =
+        if merged.after_line == 0 { String::new() } else { format!(" after line {}", merged.after_line) };
+    plan.chords = chords(&merged.text, &request.keys);
+    plan.changes.push(Change::File(FileChange {
+        what: What::Keys,
+        path: file.path.clone(),
+        before: file.bytes.clone(),
+        backup: file.bytes.as_ref().and_then(|bytes| backup::place(&file.path, bytes)),
+        after: Some(merged.text),
+        summary: format!("{count} {plural}{place}"),
+        added: merged.added,
+        rebound,
+    }));
+    Ok(())
+}
+
+/// The file without our older bindings of actions for which the command line chooses another chord. An
+/// entry that is the user's own stays, and that is said.
+fn without_rechosen(
+    plan: &mut Plan,
+    request: &Request,
+    observed: &Observed,
+) -> Result<(Vec<u8>, Vec<String>)> {
+    let mut text = observed.keys.contents().to_vec();
+    let mut rebound = Vec::new();
+    let Ok(seen) = keys::observe(&text, &request.keys) else { return Ok((text, rebound)) };
+    let receipt = observed.receipt.as_ref().ok().and_then(Option::as_ref);
+    let mine: Vec<&Added> = receipt.iter().flat_map(|receipt| &receipt.keys).collect();
+    for wanted in request.keys.iter().filter(|wanted| request.chosen_keys.contains(&wanted.action)) {
+        let state = seen.actions.iter().find(|known| known.action == wanted.action).map(|known| &known.state);
+        let Some(State::Bound { live, .. }) = state else { continue };
+        if live.iter().any(|live| live.chord == wanted.chord) {
+            continue;
+        }
+        let added = mine.iter().find_map(|added| {
+            let entry = added.entries.iter().find(|entry| entry.command == wanted.command)?;
+            Some(Added { entries: vec![entry.clone()], patch: added.patch.clone() })
+        });
+        let taken_out =
+            added.and_then(|added| keys::unmerge(&text, &added).ok()).filter(|u| !u.removed.is_empty());
+        match taken_out {
+            Some(unmerged) => {
+                text = unmerged.text;
+                rebound.push(wanted.command.clone());
+            }
+            None => plan.warnings.push(Warning {
+                message: format!(
+                    "{} is bound already by an entry of yours; --key {}={} was not applied",
+                    wanted.action, wanted.action, wanted.chord
+                ),
+                fix: Some(format!("change that entry in {}", observed.keys.path.display())),
+            }),
+        }
+    }
+    Ok((text, rebound))
+}
+
+/// Says why an action did not get its first choice, and which default of Herdr's gives way.
+fn note_placed(plan: &mut Plan, placed: &[Placed]) {
+    for placed in placed {
+        match (&placed.chord, &placed.instead_of) {
+            (Some(chord), Some(refused)) => plan
+                .notes
+                .push(format!("{} is {}, so {} gets {chord}", refused.chord, refused.holder, placed.action)),
+            (None, Some(refused)) => plan.warnings.push(Warning {
+                message: format!("{} has no key: {} is {}", placed.action, refused.chord, refused.holder),
+                fix: Some(format!("choose one: createos-sandbox setup herdr --key {}=CHORD", placed.action)),
+            }),
+            _ => {}
+        }
+        if let (Some(chord), Some(field)) = (&placed.chord, &placed.displaces) {
+            plan.notes.push(format!("{chord} runs {} instead of Herdr's own {field}", placed.action));
+        }
+    }
+}
+
+/// The chords that start each action, once the file is `text`.
+pub(super) fn chords(text: &[u8], wanted: &[Wanted]) -> Vec<(String, Vec<String>)> {
+    let Ok(seen) = keys::observe(text, wanted) else { return Vec::new() };
+    let live = |state: &State| match state {
+        State::Bound { live, .. } => live.iter().map(|live| live.chord).collect::<Vec<Chord>>(),
+        State::Missing { .. } => Vec::new(),
+    };
+    let shown = |chords: Vec<Chord>| chords.iter().map(Chord::to_string).collect();
+    seen.actions.iter().map(|known| (known.action.clone(), shown(live(&known.state)))).collect()
+}

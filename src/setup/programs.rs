@@ -1,0 +1,104 @@
+//! Programs on this machine: where they are and which version they are.
+
+use super::template::Requirement;
+use super::version::Version;
+use crate::exec::Run;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A version is printed at once; a program that hangs must not hang the doctor.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// What was found of one required program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// It is not there.
+    Missing,
+    /// It is there and does not say which version it is.
+    Broken {
+        /// Where.
+        path: PathBuf,
+        /// What happened.
+        reason: String,
+    },
+    /// It is there.
+    Found {
+        /// Where.
+        path: PathBuf,
+        /// Its version; none for one that counts as the newest.
+        version: Option<Version>,
+        /// The version as it prints it.
+        text: String,
+    },
+}
+
+impl Program {
+    /// Where it is.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Missing => None,
+            Self::Broken { path, .. } | Self::Found { path, .. } => Some(path),
+        }
+    }
+
+    /// Whether it is there and new enough.
+    pub(crate) fn will_do(&self, minimum: Option<Version>) -> bool {
+        match self {
+            Self::Found { version, .. } => {
+                version.is_none_or(|version| minimum.is_none_or(|min| version >= min))
+            }
+            Self::Missing | Self::Broken { .. } => false,
+        }
+    }
+}
+
+/// Where a program is: in its variable, else on PATH. A link to this program itself is passed over, as the
+/// shim under the name `createos` is one.
+pub(crate) fn locate(requirement: &Requirement) -> Option<PathBuf> {
+    let named = requirement.variable.as_ref().and_then(std::env::var_os).and_then(|value| {
+        // Herdr's server says so of a binary that was replaced under it (contract `herdr.md` 6.1).
+        let text = value.to_string_lossy();
+        let path = PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(&text));
+        (path.is_absolute() && path.exists()).then_some(path)
+    });
+    let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+    let is_own = |path: &PathBuf| own.is_some() && path.canonicalize().ok() == own;
+    named.or_else(|| which::which_all(&requirement.program).ok()?.find(|path| !is_own(path)))
+}
+
+/// Asks the program at `path` for its version.
+pub(crate) fn probe(requirement: &Requirement, path: PathBuf) -> Program {
+    let run = Run::new(&path).args(&requirement.version).cwd("/").env("CREATEOS_DO_NOT_TRACK", "1");
+    let ended = match run.limit(LIMIT).run() {
+        Ok(ended) => ended,
+        Err(error) => return Program::Broken { path, reason: error.to_string() },
+    };
+    let call = || format!("{} {}", requirement.program, requirement.version.join(" "));
+    if !ended.success() {
+        let said = ended.stderr_text();
+        let said = said.lines().next().map_or_else(String::new, |line| format!(": {line}"));
+        return Program::Broken { path, reason: format!("{} ended with {}{said}", call(), ended.code()) };
+    }
+    let text = ended.stdout_text();
+    if let Some((version, text)) = Version::find(&text) {
+        return Program::Found { path, version: Some(version), text };
+    }
+    let newest = text.split_whitespace().find(|word| requirement.newest.iter().any(|newest| newest == word));
+    match newest {
+        Some(word) => Program::Found { path, version: None, text: word.to_owned() },
+        None => Program::Broken { path, reason: format!("{} printed no version", call()) },
+    }
+}
+
+/// The absolute path by which this program is to be started later: the one on PATH when it is the same
+/// file, since that survives an upgrade, else its own.
+///
+/// # Errors
+/// The system does not say which file this process was started from.
+pub(crate) fn own_path() -> std::io::Result<PathBuf> {
+    let own = std::env::current_exe()?.canonicalize()?;
+    let on_path = which::which(env!("CARGO_PKG_NAME")).ok();
+    Ok(on_path
+        .filter(|path| path.is_absolute() && path.canonicalize().ok().as_ref() == Some(&own))
+        .unwrap_or(own))
+}

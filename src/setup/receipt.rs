@@ -1,0 +1,351 @@
+//! What setup did, written before the first change and completed after the last, so that a run that was
+//! killed can be finished or undone. Later setups add to the first one's receipt: undo takes all back.
+
+use crate::error::{Error, IoContext, Result};
+use crate::fs::{Digest, Mode, digest, write_atomic};
+use crate::herdr::{GithubSource, Source};
+use crate::keys::Added;
+use crate::paths::Paths;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// The version of the format that we write.
+const VERSION: u32 = 1;
+
+/// What setup did to Herdr.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Receipt {
+    /// The version of this format.
+    pub(crate) schema_version: u32,
+    /// Whether every change was made.
+    pub(crate) state: State,
+    /// Users' files that were written.
+    #[serde(default)]
+    pub(crate) files: Vec<FileReceipt>,
+    /// The plugin's registration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) plugin: Option<PluginReceipt>,
+    /// The bindings that were added, by each setup that added some.
+    #[serde(default)]
+    pub(crate) keys: Vec<Added>,
+    /// A copy of a program that a build may have replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) program: Option<ProgramReceipt>,
+    /// Folders that setup made, in that order.
+    #[serde(default)]
+    pub(crate) folders: Vec<PathBuf>,
+}
+
+/// Whether a setup came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum State {
+    /// It was begun.
+    Applying,
+    /// It was completed.
+    Complete,
+}
+
+/// A user's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileReceipt {
+    /// Which one.
+    pub(crate) what: What,
+    /// As its program reads it.
+    pub(crate) path: PathBuf,
+    /// What it was before the first setup; none when it did not exist. The bytes are beside the receipt.
+    pub(crate) original: Option<Digest>,
+    /// What setups left, the last one at the end.
+    pub(crate) left: Vec<Digest>,
+    /// Somebody else wrote it between two setups, so that the original is not what undo may give back.
+    #[serde(default)]
+    pub(crate) edited_between: bool,
+}
+
+/// The users' files that setup writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum What {
+    /// The plugin's `config.json`.
+    Config,
+    /// Herdr's `config.toml`.
+    Keys,
+}
+
+/// The registration before the first setup and after the last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PluginReceipt {
+    /// Before.
+    pub(crate) original: PluginState,
+    /// After.
+    pub(crate) left: PluginState,
+}
+
+/// How a plugin is registered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub(crate) enum PluginState {
+    /// Not at all.
+    Absent,
+    /// A linked folder.
+    Linked {
+        /// The folder.
+        root: PathBuf,
+        /// Whether it runs.
+        enabled: bool,
+    },
+    /// Installed from GitHub.
+    Github {
+        /// From where.
+        #[serde(flatten)]
+        source: GithubSource,
+        /// Whether it runs.
+        enabled: bool,
+    },
+}
+
+/// A program before a build ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProgramReceipt {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// Its bytes, beside the receipt.
+    pub(crate) original: Digest,
+}
+
+impl PluginState {
+    /// As the registry has it.
+    pub(crate) fn of(plugin: Option<&crate::herdr::Plugin>) -> Self {
+        match plugin {
+            None => Self::Absent,
+            Some(plugin) => match plugin.source() {
+                Source::Linked => Self::Linked { root: plugin.root.clone(), enabled: plugin.enabled },
+                Source::Github(source) => Self::Github { source, enabled: plugin.enabled },
+            },
+        }
+    }
+}
+
+impl PluginState {
+    /// Whether two registrations are of the same place, enabled or not. The registry has real paths.
+    pub(crate) fn is_at(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Linked { root: one, .. }, Self::Linked { root: other, .. }) => {
+                let real = |path: &Path| path.canonicalize().unwrap_or_else(|_is_gone| path.to_path_buf());
+                one == other || real(one) == real(other)
+            }
+            (Self::Github { source: one, .. }, Self::Github { source: other, .. }) => one == other,
+            _ => self == other,
+        }
+    }
+
+    /// Whether Herdr runs it; what is not there counts as enabled, since it was never switched off.
+    pub(crate) fn enabled(&self) -> bool {
+        match self {
+            Self::Absent => true,
+            Self::Linked { enabled, .. } | Self::Github { enabled, .. } => *enabled,
+        }
+    }
+}
+
+impl fmt::Display for PluginState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let disabled = |enabled: &bool| if *enabled { "" } else { ", disabled" };
+        match self {
+            Self::Absent => f.write_str("not installed"),
+            Self::Linked { root, enabled } => {
+                write!(f, "linked from {}{}", root.display(), disabled(enabled))
+            }
+            Self::Github { source, enabled } => write!(f, "installed from {source}{}", disabled(enabled)),
+        }
+    }
+}
+
+impl Default for Receipt {
+    fn default() -> Self {
+        Self {
+            schema_version: VERSION,
+            state: State::Applying,
+            files: Vec::new(),
+            plugin: None,
+            keys: Vec::new(),
+            program: None,
+            folders: Vec::new(),
+        }
+    }
+}
+
+impl Receipt {
+    /// The receipt of Herdr's setup; none when there was none, or when it was undone.
+    ///
+    /// # Errors
+    /// It cannot be read, is damaged, or a newer version of this program wrote it.
+    pub(crate) fn read(paths: &Paths) -> Result<Option<Self>> {
+        let path = file(paths);
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", &path, &error)),
+        };
+        let damaged = |reason: String| {
+            Error::failed(format!("the receipt {} is damaged: {reason}", path.display()))
+                .help("the originals are beside it; move the file away to set up without it")
+        };
+        let value: serde_json::Value =
+            serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        if value["schemaVersion"].as_u64().is_some_and(|version| version > u64::from(VERSION)) {
+            return Err(Error::cannot_run(format!("a newer createos-sandbox wrote {}", path.display()))
+                .help("update createos-sandbox and try again"));
+        }
+        serde_json::from_value(value).map(Some).map_err(|error| damaged(error.to_string()))
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written.
+    pub(crate) fn write(&self, paths: &Paths) -> Result<()> {
+        make_private(&paths.receipts())?;
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| Error::failed(format!("the receipt cannot be written: {error}")))?;
+        write_atomic(&file(paths), format!("{text}\n").as_bytes(), Mode::Private)
+    }
+
+    /// Removes it with its originals.
+    ///
+    /// # Errors
+    /// Something of it cannot be removed.
+    pub(crate) fn remove(paths: &Paths) -> Result<()> {
+        let gone = |result: std::io::Result<()>, path: &Path| match result {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            result => result.at("remove", path),
+        };
+        let originals = originals(paths);
+        gone(std::fs::remove_file(file(paths)), &file(paths))?;
+        gone(std::fs::remove_dir_all(&originals), &originals)?;
+        match std::fs::remove_dir(paths.receipts()) {
+            // Something of somebody else's is in there.
+            Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            result => gone(result, &paths.receipts()),
+        }
+    }
+
+    /// What is known about a file.
+    pub(crate) fn file(&self, what: What) -> Option<&FileReceipt> {
+        self.files.iter().find(|file| file.what == what)
+    }
+
+    /// Notes that a file is going to be changed from `before` to `after`. The first original stays.
+    pub(crate) fn note_file(&mut self, what: What, path: &Path, before: Option<Digest>, after: Digest) {
+        let position = self.files.iter().position(|file| file.what == what && file.path == path);
+        let Some(known) = position.map(|index| &mut self.files[index]) else {
+            self.files.retain(|file| file.what != what);
+            self.files.push(FileReceipt {
+                what,
+                path: path.into(),
+                original: before,
+                left: vec![after],
+                edited_between: false,
+            });
+            return;
+        };
+        let ours = before == known.original || before.is_some_and(|before| known.left.contains(&before));
+        known.edited_between |= !ours;
+        known.left.retain(|left| *left != after);
+        known.left.push(after);
+    }
+
+    /// Notes that the registration is going to change. The first original stays.
+    pub(crate) fn note_plugin(&mut self, from: &PluginState, to: &PluginState) {
+        match &mut self.plugin {
+            Some(known) => known.left = to.clone(),
+            none => *none = Some(PluginReceipt { original: from.clone(), left: to.clone() }),
+        }
+    }
+}
+
+/// Keeps the bytes of an original beside the receipt.
+///
+/// # Errors
+/// The folder or the file cannot be written.
+pub(crate) fn keep_original(paths: &Paths, bytes: &[u8]) -> Result<Digest> {
+    let digest = digest(bytes);
+    let folder = originals(paths);
+    make_private(&folder)?;
+    let path = folder.join(digest.to_string());
+    if !path.exists() {
+        write_atomic(&path, bytes, Mode::Private)?;
+    }
+    Ok(digest)
+}
+
+/// The bytes of an original.
+///
+/// # Errors
+/// They are gone, or are not the ones that were kept.
+pub(crate) fn original(paths: &Paths, wanted: Digest) -> Result<Vec<u8>> {
+    let path = originals(paths).join(wanted.to_string());
+    let bytes = std::fs::read(&path).at("read", &path)?;
+    if digest(&bytes) == wanted {
+        return Ok(bytes);
+    }
+    Err(Error::failed(format!("{} is not what was kept there", path.display())))
+}
+
+fn file(paths: &Paths) -> PathBuf {
+    paths.receipts().join("herdr.json")
+}
+
+fn originals(paths: &Paths) -> PathBuf {
+    paths.receipts().join("originals")
+}
+
+fn make_private(folder: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder).at("create the folder", folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(text: &str) -> Digest {
+        digest(text.as_bytes())
+    }
+
+    #[test]
+    fn a_second_setup_keeps_the_first_original() {
+        let mut receipt = Receipt::default();
+        let path = Path::new("/c");
+        receipt.note_file(What::Keys, path, Some(hash("original")), hash("first"));
+        receipt.note_file(What::Keys, path, Some(hash("first")), hash("second"));
+        let file = receipt.file(What::Keys).unwrap();
+        assert_eq!((file.original, file.edited_between), (Some(hash("original")), false));
+        assert_eq!(file.left, [hash("first"), hash("second")]);
+        receipt.note_file(What::Keys, path, Some(hash("by the user")), hash("third"));
+        assert!(receipt.file(What::Keys).unwrap().edited_between);
+    }
+
+    #[test]
+    fn a_run_that_was_killed_before_its_write_is_no_edit() {
+        let mut receipt = Receipt::default();
+        receipt.note_file(What::Config, Path::new("/c"), None, hash("first"));
+        receipt.note_file(What::Config, Path::new("/c"), None, hash("first"));
+        assert!(!receipt.file(What::Config).unwrap().edited_between);
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let source = GithubSource { repository: "o/r".into(), reference: Some("v1".into()) };
+        let mut receipt = Receipt::default();
+        receipt.note_plugin(&PluginState::Github { source, enabled: false }, &PluginState::Absent);
+        receipt.note_file(What::Keys, Path::new("/c"), None, hash("x"));
+        let text = serde_json::to_string(&receipt).unwrap();
+        assert_eq!(serde_json::from_str::<Receipt>(&text).unwrap(), receipt);
+        assert!(text.contains(r#""kind":"github","repository":"o/r","reference":"v1""#), "{text}");
+    }
+}

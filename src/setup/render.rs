@@ -1,0 +1,149 @@
+//! The doctor and the plan as text (`terminal.md`): words first, the fix beside the fault.
+
+use super::change::{Change, Line};
+use super::check::{Check, Status, Summary};
+use super::plan::{Plan, Warning};
+use crate::paths::Paths;
+use crate::ui::{Tone, coloured, visible};
+
+/// The doctor's report.
+pub(super) fn doctor(checks: &[Check]) -> String {
+    let mut text = format!("createos-sandbox setup herdr --doctor\n\n{}\n", list(checks));
+    let summary = Summary::of(checks);
+    let mut parts = Vec::new();
+    if summary.failed > 0 {
+        parts.push(format!("{} failed", summary.failed));
+    }
+    if summary.warnings > 0 {
+        parts.push(format!(
+            "{} {}",
+            summary.warnings,
+            if summary.warnings == 1 { "warning" } else { "warnings" }
+        ));
+    }
+    parts.push(format!("{} ok", summary.ok));
+    text.push_str(&format!("{}. Nothing was changed.", parts.join(", ")));
+    text
+}
+
+/// Checks, a line each, with the fix below what needs one.
+pub(super) fn list(checks: &[Check]) -> String {
+    let id_width = checks.iter().map(|check| check.id.len()).max().unwrap_or(0);
+    let found_width = checks.iter().filter_map(version).map(str::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for check in checks {
+        let (word, tone) = match check.status {
+            Status::Ok => ("ok", Tone::Good),
+            Status::Warn => ("warn", Tone::Careful),
+            Status::Fail => ("FAIL", Tone::Bad),
+            Status::Skip => ("skip", Tone::Faint),
+        };
+        let word = coloured(tone, &format!("{word:<4}"));
+        let says = match version(check) {
+            Some(found) => {
+                let path = check.path.as_deref().unwrap_or_default();
+                let needs = check.needed.as_ref().filter(|_| check.status == Status::Fail);
+                let needs = needs.map_or_else(String::new, |needed| format!("     needs {needed}"));
+                format!("{found:<found_width$}   {path}{needs}")
+            }
+            None => match (&check.path, check.status) {
+                (Some(path), _) if !check.message.contains(path.as_str()) => {
+                    format!("{}   {path}", check.message)
+                }
+                _ => check.message.clone(),
+            },
+        };
+        text.push_str(&format!("  {word}  {:<id_width$}  {}\n", check.id, visible(says.trim_end())));
+        if let (Some(fix), true) = (&check.fix, check.status != Status::Ok) {
+            text.push_str(&format!("  {:4}  {:<id_width$}  fix: {}\n", "", "", visible(fix)));
+        }
+    }
+    text
+}
+
+/// The version of a program that was found: it stands in a column of its own.
+fn version(check: &Check) -> Option<&str> {
+    let is_program = check.path.is_some() && matches!(check.id, "createos" | "herdr" | "git" | "bun");
+    check.found.as_deref().filter(|_| is_program)
+}
+
+/// How a plan is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Detail {
+    /// With the unified diffs.
+    pub(super) diffs: bool,
+}
+
+/// The plan below its title.
+pub(super) fn plan(title: &str, plan: &Plan, paths: &Paths, detail: Detail) -> String {
+    let changes = match plan.changes.len() {
+        0 => None,
+        1 => Some("1 change".to_owned()),
+        count => Some(format!("{count} changes")),
+    };
+    let right = (plan.right > 0).then(|| format!("{} already right", plan.right));
+    let counts: Vec<String> = changes.into_iter().chain(right).collect();
+    let counts = if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) };
+    let mut text = format!("{title}{counts}\n");
+    let lines: Vec<(Line, Option<&Change>)> = plan
+        .changes
+        .iter()
+        .map(|change| (change.line(paths), Some(change)))
+        .chain(plan.kept.iter().map(|line| (line.clone(), None)))
+        .collect();
+    let verb_width = lines.iter().map(|(line, _)| line.verb.len()).max().unwrap_or(0);
+    let thing_width = lines.iter().map(|(line, _)| line.thing.chars().count()).max().unwrap_or(0).min(48);
+    for (index, (line, change)) in lines.iter().enumerate() {
+        if index == 0 {
+            text.push('\n');
+        }
+        let Line { verb, thing, rest } = line;
+        let row = format!("  {verb:<verb_width$}  {thing:<thing_width$}  {rest}");
+        text.push_str(&visible(row.trim_end()));
+        text.push('\n');
+        if let Some(diff) = change.filter(|_| detail.diffs).and_then(Change::diff) {
+            text.push_str(&indented(&diff));
+        }
+    }
+    text.push_str(&remarks(plan));
+    text
+}
+
+/// Notes, warnings with their fixes, and the block to paste.
+pub(super) fn remarks(plan: &Plan) -> String {
+    let mut text = String::new();
+    if !plan.notes.is_empty() || !plan.warnings.is_empty() {
+        text.push('\n');
+    }
+    for note in &plan.notes {
+        text.push_str(&format!("  {}\n", visible(note)));
+    }
+    for Warning { message, fix } in &plan.warnings {
+        text.push_str(&format!("  {}  {}\n", coloured(Tone::Careful, "warn"), visible(message)));
+        if let Some(fix) = fix {
+            text.push_str(&format!("        fix: {}\n", visible(fix)));
+        }
+    }
+    if let Some(block) = &plan.block {
+        text.push_str(&format!("\n{}\n", visible(block.trim_end())));
+    }
+    text
+}
+
+/// A diff, indented and coloured by its signs. A line's own tabs and letters stay; hostile ones do not.
+fn indented(diff: &str) -> String {
+    let mut text = String::from("\n");
+    for line in diff.lines() {
+        let shown = visible(&line.replace('\t', "    "));
+        let shown = match line.as_bytes().first() {
+            Some(b'+') => coloured(Tone::Good, &shown),
+            Some(b'-') => coloured(Tone::Bad, &shown),
+            Some(b'@') => coloured(Tone::Faint, &shown),
+            _ => shown,
+        };
+        text.push_str(format!("    {shown}").trim_end());
+        text.push('\n');
+    }
+    text.push('\n');
+    text
+}

@@ -1,0 +1,302 @@
+//! What the command line asks for, parsed once: nothing is looked at and nothing is written before all of it
+//! is valid.
+
+use super::template::{self, KeyTemplate};
+use crate::cli::SetupArgs;
+use crate::config::{EgressRule, Settings};
+use crate::error::{Error, Result};
+use crate::herdr::GithubSource;
+use crate::keys::{Chord, Wanted};
+use crate::paths::PLUGIN_ID;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A valid command line.
+#[derive(Debug)]
+pub(crate) struct Request {
+    /// What to do.
+    pub(crate) mode: Mode,
+    /// The plugin that is wanted.
+    pub(crate) plugin: WantedPlugin,
+    /// The settings that the flags give.
+    pub(crate) settings: Settings,
+    /// What happens to an existing `config.json`.
+    pub(crate) rewrite: Rewrite,
+    /// The bindings that are wanted.
+    pub(crate) keys: Vec<Wanted>,
+    /// Whether `config.toml` may be edited.
+    pub(crate) edit_keys: bool,
+    /// Actions whose chord the command line gives.
+    pub(crate) chosen_keys: Vec<String>,
+    /// No questions.
+    pub(crate) yes: bool,
+    /// One JSON document.
+    pub(crate) json: bool,
+    /// Warnings fail.
+    pub(crate) strict: bool,
+    /// Only show.
+    pub(crate) dry_run: bool,
+}
+
+/// What to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Check.
+    Doctor,
+    /// Set up.
+    Setup,
+    /// Take back.
+    Undo,
+}
+
+/// Which plugin Herdr is to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WantedPlugin {
+    /// The one in this binary, in a folder of ours.
+    Bundled,
+    /// A developer's checkout.
+    Checkout(PathBuf),
+    /// One that Herdr installs from GitHub.
+    Github(GithubSource),
+}
+
+/// What happens to an existing `config.json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rewrite {
+    /// It is kept.
+    No,
+    /// Flags win, valid settings stay.
+    Keep,
+    /// The defaults, and the flags over them.
+    Reset,
+}
+
+impl Request {
+    /// Parses the options; `var` reads the environment.
+    ///
+    /// # Errors
+    /// A value is not valid; the message says which flag or variable it came from.
+    pub(crate) fn parse(args: &SetupArgs, var: impl Fn(&str) -> Option<String>) -> Result<Self> {
+        let or_variable = |flag: &Option<String>, name: &str| {
+            flag.clone().or_else(|| var(name).filter(|value| !value.is_empty()))
+        };
+        let settings = Settings {
+            agent: parse("--agent", or_variable(&args.agent, "CREATEOS_AGENT"))?,
+            shape: parse("--shape", or_variable(&args.shape, "CREATEOS_SHAPE"))?,
+            rootfs: parse("--rootfs", or_variable(&args.rootfs, "CREATEOS_ROOTFS"))?,
+            auto_pause: parse("--auto-pause", args.auto_pause.clone())?,
+            remote_root: parse("--remote-root", args.remote_root.clone())?,
+            egress: egress(&args.egress)?,
+            excludes: parse_each("--exclude", &args.exclude)?,
+            sync_excludes: parse_each("--sync-exclude", &args.sync_exclude)?,
+            allow_secrets: None,
+            provider: parse("--provider", args.provider.clone())?,
+        };
+        let chosen = args.key.iter().map(|text| key(text)).collect::<Result<Vec<_>>>()?;
+        let mode = match (args.doctor, args.undo) {
+            (true, _) => Mode::Doctor,
+            (_, true) => Mode::Undo,
+            _ => Mode::Setup,
+        };
+        Ok(Self {
+            mode,
+            plugin: plugin(args)?,
+            settings,
+            rewrite: match (args.reset, args.force) {
+                (true, _) => Rewrite::Reset,
+                (_, true) => Rewrite::Keep,
+                _ => Rewrite::No,
+            },
+            keys: wanted_keys(&chosen),
+            chosen_keys: chosen.into_iter().map(|(action, _)| action).collect(),
+            edit_keys: !args.no_keys,
+            yes: args.yes,
+            json: args.json,
+            strict: args.strict,
+            dry_run: args.dry_run,
+        })
+    }
+}
+
+fn from_flag(flag: &str, error: &Error) -> Error {
+    let about = Error::usage(error.message()).fact("flag", flag);
+    error.hints().iter().fold(about, |error, hint| error.help(hint))
+}
+
+fn parse<T: FromStr<Err = Error>>(flag: &str, value: Option<String>) -> Result<Option<T>> {
+    value.map(|text| text.parse().map_err(|error| from_flag(flag, &error))).transpose()
+}
+
+fn parse_each<T: FromStr<Err = Error>>(flag: &str, values: &[String]) -> Result<Option<Vec<T>>> {
+    if values.is_empty() {
+        return Ok(None);
+    }
+    let parsed: Result<Vec<T>> =
+        values.iter().map(|text| text.parse().map_err(|error| from_flag(flag, &error))).collect();
+    parsed.map(Some)
+}
+
+/// `none` alone is the empty list.
+fn egress(values: &[String]) -> Result<Option<Vec<EgressRule>>> {
+    if values.iter().any(|value| value == "none") {
+        return if values.len() == 1 {
+            Ok(Some(Vec::new()))
+        } else {
+            Err(Error::usage("--egress none empties the list and stands alone"))
+        };
+    }
+    parse_each("--egress", values)
+}
+
+fn plugin(args: &SetupArgs) -> Result<WantedPlugin> {
+    if let Some(folder) = &args.local {
+        return Ok(WantedPlugin::Checkout(folder.clone()));
+    }
+    let Some(text) = args.source.as_deref() else { return Ok(WantedPlugin::Bundled) };
+    let wrong = || {
+        Error::usage(format!("source \"{text}\" is not accepted"))
+            .help("use bundled, github, github@REF or github:OWNER/REPO/PATH@REF")
+    };
+    if text == "bundled" {
+        return Ok(WantedPlugin::Bundled);
+    }
+    let rest = text.strip_prefix("github").ok_or_else(wrong)?;
+    let (repository, reference) = match rest.split_once('@') {
+        Some((repository, reference)) => (repository, Some(reference)),
+        None => (rest, None),
+    };
+    let repository = match repository.strip_prefix(':') {
+        Some(named) => named,
+        None if repository.is_empty() => &template::herdr().plugin.github,
+        None => return Err(wrong()),
+    };
+    let is_part = |part: &str| {
+        !matches!(part, "" | "." | "..")
+            && !part.starts_with('-')
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+    };
+    let is_reference = |text: &str| text.split('/').all(is_part) && !text.contains("..");
+    if repository.split('/').count() < 2
+        || !repository.split('/').all(is_part)
+        || !reference.is_none_or(is_reference)
+    {
+        return Err(wrong());
+    }
+    Ok(WantedPlugin::Github(GithubSource {
+        repository: repository.into(),
+        reference: reference.map(str::to_owned),
+    }))
+}
+
+/// `ACTION=CHORD`.
+fn key(text: &str) -> Result<(String, Chord)> {
+    let actions = super::bundle::actions();
+    let (action, chord) = text.split_once('=').ok_or_else(|| {
+        Error::usage(format!("--key \"{text}\" has no ="))
+            .help("use ACTION=CHORD, such as delete=prefix+alt+x")
+    })?;
+    if !actions.iter().any(|known| known == action) {
+        return Err(Error::usage(format!("--key names an unknown action \"{action}\""))
+            .help(format!("pick one of: {}", actions.join(", "))));
+    }
+    let chord = chord.parse().map_err(|error| {
+        Error::usage(format!("--key {action}: \"{chord}\" is not a chord that Herdr binds: {error}"))
+            .help("a chord looks like prefix+shift+s or prefix+alt+x")
+    })?;
+    Ok((action.into(), chord))
+}
+
+/// The six of the template, with the chosen chords, and after them other actions that got one.
+fn wanted_keys(chosen: &[(String, Chord)]) -> Vec<Wanted> {
+    let template = template::herdr();
+    let chosen_chord =
+        |action: &str| chosen.iter().rev().find(|(name, _)| name == action).map(|(_, chord)| *chord);
+    let wanted = |action: &str, chord, description: &str| Wanted {
+        action: action.into(),
+        command: format!("{PLUGIN_ID}.{action}"),
+        description: description.into(),
+        chord,
+    };
+    let six = template.keys.iter().map(|key: &KeyTemplate| {
+        wanted(&key.action, chosen_chord(&key.action).unwrap_or_else(|| key.chord()), &key.description)
+    });
+    let mut all: Vec<Wanted> = six.collect();
+    for (action, _) in chosen {
+        if !all.iter().any(|known| known.action == *action) {
+            let chord = chosen_chord(action).expect("it was chosen");
+            all.push(wanted(action, chord, &format!("{action} the sandbox of this pane")));
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: SetupArgs,
+    }
+
+    fn request(words: &[&str]) -> Result<Request> {
+        let line = Line::parse_from([&["setup"], words].concat());
+        Request::parse(&line.args, |name| (name == "CREATEOS_SHAPE").then(|| "s-1vcpu-1gb".into()))
+    }
+
+    #[test]
+    fn a_variable_stands_in_for_its_flag_and_the_flag_wins() {
+        assert_eq!(request(&[]).unwrap().settings.shape.unwrap().as_str(), "s-1vcpu-1gb");
+        let given = request(&["--shape", "s-4vcpu-8gb"]).unwrap();
+        assert_eq!(given.settings.shape.unwrap().as_str(), "s-4vcpu-8gb");
+    }
+
+    #[test]
+    fn every_source_is_read() {
+        let source = |text: &str| match request(&["--source", text]).unwrap().plugin {
+            WantedPlugin::Github(source) => source.to_string(),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(source("bundled"), "Bundled");
+        assert_eq!(source("github"), "NodeOps-app/createos-plugin/packages/herdr-plugin");
+        assert_eq!(source("github@v1"), "NodeOps-app/createos-plugin/packages/herdr-plugin@v1");
+        assert_eq!(source("github:me/fork/sub@feat/x"), "me/fork/sub@feat/x");
+        for bad in
+            ["gitlab:a/b", "github:a", "githubx", "github:a/../b", "github:a/b@", "github:a/b@-x", "npm"]
+        {
+            assert!(request(&["--source", bad]).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_empty_egress_list_is_asked_for_by_none_alone() {
+        assert_eq!(request(&["--egress", "none"]).unwrap().settings.egress, Some(Vec::new()));
+        assert_eq!(request(&[]).unwrap().settings.egress, None);
+        assert!(request(&["--egress", "none", "--egress", "a.com"]).is_err());
+    }
+
+    #[test]
+    fn a_chord_can_be_chosen_for_any_action() {
+        let request = request(&["--key", "delete=prefix+alt+x", "--key", "pause=prefix+shift+e"]).unwrap();
+        let keys: Vec<_> = request.keys.iter().map(|key| format!("{}={}", key.action, key.chord)).collect();
+        assert_eq!(keys.len(), 7);
+        assert_eq!(keys[5..], ["delete=prefix+alt+x", "pause=prefix+shift+e"]);
+    }
+
+    #[test]
+    fn wrong_values_are_refused_with_their_flag() {
+        let said = |words: &[&str]| {
+            let error = request(words).unwrap_err();
+            format!("{} {:?} {:?}", error.message(), error.facts(), error.hints())
+        };
+        assert!(said(&["--agent", "bash"]).contains("--agent"));
+        assert!(said(&["--auto-pause", "2d"]).contains("--auto-pause"));
+        assert!(said(&["--remote-root", "work"]).contains("--remote-root"));
+        assert!(said(&["--key", "fly=prefix+x"]).contains("pick one of: start, attach"));
+        assert!(said(&["--key", "start=shift"]).contains("not a chord"));
+        assert!(said(&["--key", "start"]).contains("ACTION=CHORD"));
+        assert!(said(&["--exclude", "a*b"]).contains("--exclude"));
+    }
+}

@@ -1,0 +1,153 @@
+//! `templates/herdr.toml`: the desired state as data.
+
+use super::version::Version;
+use crate::keys::Chord;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// What Herdr has to look like.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Template {
+    /// The host's name for people.
+    pub(crate) title: String,
+    /// The plugin.
+    pub(crate) plugin: PluginTemplate,
+    /// Programs that have to be there.
+    pub(crate) requirements: Vec<Requirement>,
+    /// The bindings.
+    pub(crate) keys: Vec<KeyTemplate>,
+}
+
+/// The plugin's identity.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PluginTemplate {
+    /// Its id in Herdr.
+    pub(crate) id: String,
+    /// Its name for people.
+    pub(crate) name: String,
+    /// The default of `--source github`: `OWNER/REPO/PATH`.
+    pub(crate) github: String,
+}
+
+/// A program that has to be there, with a minimum version.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Requirement {
+    /// The id of its check.
+    pub(crate) id: String,
+    /// Its name on PATH.
+    pub(crate) program: String,
+    /// A variable that names another copy of it.
+    #[serde(default)]
+    pub(crate) variable: Option<String>,
+    /// The arguments that make it print its version.
+    pub(crate) version: Vec<String>,
+    /// The oldest version that will do.
+    #[serde(default)]
+    pub(crate) minimum: Option<Version>,
+    /// Words that count as newer than any number.
+    #[serde(default)]
+    pub(crate) newest: Vec<String>,
+    /// Who needs it.
+    pub(crate) needed: Need,
+    /// What for.
+    pub(crate) purpose: String,
+    /// What to do when it is missing.
+    pub(crate) missing: Fix,
+    /// What to do when it is too old.
+    pub(crate) outdated: Fix,
+}
+
+/// Who needs a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Need {
+    /// Everybody.
+    Always,
+    /// The provider `createos`.
+    Createos,
+    /// A plugin that runs on Bun.
+    Bun,
+}
+
+/// A remedy, the same everywhere or one for each system.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub(crate) enum Fix {
+    /// On every system.
+    Same(String),
+    /// One each.
+    PerSystem {
+        /// On Linux.
+        linux: String,
+        /// On macOS.
+        macos: String,
+    },
+}
+
+impl Fix {
+    /// The remedy here.
+    pub(crate) fn here(&self) -> &str {
+        match self {
+            Self::Same(text) => text,
+            Self::PerSystem { macos, .. } if cfg!(target_os = "macos") => macos,
+            Self::PerSystem { linux, .. } => linux,
+        }
+    }
+}
+
+/// A binding.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeyTemplate {
+    /// The action, without the plugin's id.
+    pub(crate) action: String,
+    /// The chord that it gets when nobody has it.
+    pub(crate) chord: String,
+    /// What Herdr's help shows.
+    pub(crate) description: String,
+}
+
+impl KeyTemplate {
+    /// The chord.
+    pub(crate) fn chord(&self) -> Chord {
+        self.chord.parse().expect("the built-in chords are valid, which is tested")
+    }
+}
+
+/// The template of Herdr.
+pub(crate) fn herdr() -> &'static Template {
+    static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
+        toml_edit::de::from_str(include_str!("../../templates/herdr.toml"))
+            .expect("the built-in template is valid, which is tested")
+    });
+    &TEMPLATE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_is_valid_and_complete() {
+        let template = herdr();
+        assert_eq!(template.plugin.id, crate::paths::PLUGIN_ID);
+        let ids: Vec<_> = template.requirements.iter().map(|r| r.id.as_str()).collect();
+        assert_eq!(ids, ["createos", "herdr", "git", "bun"]);
+        let keys: Vec<_> =
+            template.keys.iter().map(|key| format!("{} {}", key.chord(), key.action)).collect();
+        assert_eq!(
+            keys,
+            [
+                "prefix+shift+s start",
+                "prefix+shift+c attach",
+                "prefix+shift+y sync",
+                "prefix+shift+a apply",
+                "prefix+shift+i info",
+                "prefix+shift+x delete"
+            ]
+        );
+    }
+}

@@ -1,0 +1,177 @@
+//! The plan that takes a setup back, from its receipt. A file that still has the hash that we left gets its
+//! original bytes; from one that changed since, exactly our own entries are removed.
+
+use super::change::{BundleChange, Change, FileChange, PluginChange, ProgramChange};
+use super::observe::Observed;
+use super::plan::{Plan, Warning};
+use super::receipt::{self, FileReceipt, PluginState, Receipt, What};
+use crate::config::Settings;
+use crate::error::{Error, Result};
+use crate::fs::{Digest, digest};
+use crate::keys;
+use crate::paths::Paths;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The plan that undoes `receipt`.
+///
+/// # Errors
+/// An original is gone, or `config.toml` does not parse any more.
+pub(crate) fn plan(receipt: &Receipt, observed: &Observed, paths: &Paths) -> Result<Plan> {
+    let mut plan = Plan::default();
+    if let Some(file) = receipt.file(What::Keys) {
+        plan_file(&mut plan, file, paths, |now| without_keys(now, receipt, &file.path, paths))?;
+    }
+    if let Some(file) = receipt.file(What::Config) {
+        plan_file(&mut plan, file, paths, |now| without_settings(now, file, paths))?;
+    }
+    plan_plugin(&mut plan, receipt, observed)?;
+    if let Some(program) = &receipt.program {
+        let now = std::fs::read(&program.path).ok();
+        if now.as_deref().map(digest) != Some(program.original) {
+            plan.changes.push(Change::Program(ProgramChange {
+                path: program.path.clone(),
+                before: now,
+                after: receipt::original(paths, program.original)?,
+            }));
+        }
+    }
+    if !observed.bundle.is_empty() {
+        plan.changes.push(Change::Bundle(BundleChange {
+            folder: paths.bundled_plugin(),
+            before: observed.bundle.clone(),
+            after: BTreeMap::new(),
+        }));
+    }
+    Ok(plan)
+}
+
+/// What our entries leave when they are taken out: the file's new bytes, or none when nothing stays.
+type Rest = Option<Vec<u8>>;
+
+fn plan_file(
+    plan: &mut Plan,
+    file: &FileReceipt,
+    paths: &Paths,
+    by_meaning: impl FnOnce(&[u8]) -> Result<Rest>,
+) -> Result<()> {
+    let now = match std::fs::read(&file.path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::io("read", &file.path, &error)),
+    };
+    let hash = digest(&now);
+    if Some(hash) == file.original {
+        return Ok(());
+    }
+    let untouched = file.left.contains(&hash) && !file.edited_between;
+    let (after, summary) = if untouched {
+        let original = original(file.original, paths)?;
+        let summary = if original.is_some() { "back to what it was" } else { "it was not there before" };
+        (original, summary)
+    } else {
+        (by_meaning(&now)?, "it changed since, so exactly our entries go")
+    };
+    if after.as_ref() == Some(&now) {
+        return Ok(());
+    }
+    let seen = super::files::FileSeen::look(&file.path);
+    if !seen.owner.is_ours_to_write() {
+        plan.warnings.push(Warning {
+            message: format!(
+                "{} is not written: {}",
+                paths.show(&file.path),
+                super::words::owner(&seen.owner)
+            ),
+            fix: Some("take the bindings out where the file is made".into()),
+        });
+        return Ok(());
+    }
+    plan.changes.push(Change::File(FileChange {
+        what: file.what,
+        path: file.path.clone(),
+        before: Some(now),
+        after,
+        backup: None,
+        summary: summary.into(),
+        added: None,
+        rebound: Vec::new(),
+    }));
+    Ok(())
+}
+
+fn original(digest: Option<Digest>, paths: &Paths) -> Result<Rest> {
+    digest.map(|digest| receipt::original(paths, digest)).transpose()
+}
+
+fn without_keys(now: &[u8], receipt: &Receipt, path: &Path, paths: &Paths) -> Result<Rest> {
+    let mut text = now.to_vec();
+    for added in receipt.keys.iter().rev() {
+        let unmerged = keys::unmerge(&text, added).map_err(|error| {
+            Error::failed(format!("{}, {error}", paths.show(path)))
+                .fact(
+                    "nothing was changed",
+                    "our bindings cannot be told from yours in a file that does not parse",
+                )
+                .help("mend the file and run this again")
+        })?;
+        text = unmerged.text;
+    }
+    let made_by_us = receipt.file(What::Keys).is_some_and(|file| file.original.is_none());
+    Ok((!(text.is_empty() && made_by_us)).then_some(text))
+}
+
+/// Every setting that still has the value that we left goes back to what it was; the others are the user's.
+fn without_settings(now: &[u8], file: &FileReceipt, paths: &Paths) -> Result<Rest> {
+    let object = |bytes: &[u8]| serde_json::from_slice::<Map<String, Value>>(bytes).ok();
+    let Some(mut settings) = object(now) else {
+        // It is not ours any more in any sense that could be taken back.
+        return Ok(Some(now.to_vec()));
+    };
+    let left = file.left.last().map(|left| receipt::original(paths, *left)).transpose()?;
+    let left = left.as_deref().and_then(object).unwrap_or_default();
+    let before = original(file.original, paths)?;
+    let before = before.as_deref().and_then(object).unwrap_or_default();
+    for (key, value) in &left {
+        if settings.get(key) != Some(value) {
+            continue;
+        }
+        match before.get(key) {
+            Some(old) => settings.insert(key.clone(), old.clone()),
+            None => settings.shift_remove(key),
+        };
+    }
+    if settings.is_empty() && file.original.is_none() {
+        return Ok(None);
+    }
+    if object(now).as_ref() == Some(&settings) {
+        return Ok(Some(now.to_vec()));
+    }
+    let rest = Value::Object(settings);
+    // In the documentation's order where it is a valid file.
+    let ordered = serde_json::to_vec(&rest).ok().and_then(|bytes| Settings::parse(&bytes).ok());
+    Ok(Some(ordered.map_or_else(|| format!("{rest:#}\n"), |settings| settings.to_json()).into_bytes()))
+}
+
+fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed) -> Result<()> {
+    let Some(known) = &receipt.plugin else { return Ok(()) };
+    let registered = observed
+        .plugin
+        .as_ref()
+        .map_err(|reason| Error::failed("Herdr's plugin registry cannot be read").fact("reason", reason))?;
+    let now = PluginState::of(registered.as_ref().map(|registered| &registered.plugin));
+    if now == known.original {
+        return Ok(());
+    }
+    let is_ours = now.is_at(&known.left) || now == PluginState::Absent;
+    if !is_ours {
+        plan.warnings.push(Warning {
+            message: format!("the plugin stays, since somebody registered it anew: it is {now}"),
+            fix: Some("remove it with: herdr plugin uninstall createos.sandbox".into()),
+        });
+        return Ok(());
+    }
+    plan.changes.push(Change::Plugin(PluginChange { from: now, to: known.original.clone() }));
+    Ok(())
+}

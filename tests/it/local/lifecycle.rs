@@ -1,0 +1,151 @@
+//! create, list, get, exec, rm.
+
+use super::Sandbox;
+use crate::support::{Home, User};
+use std::time::Duration;
+
+#[test]
+fn a_box_is_made_listed_shown_and_deleted() {
+    for user in User::all() {
+        let home = Home::of(user);
+        let made = Sandbox::with(home, &["--name", "web-1", "--auto-pause", "30m", "--env", "KEY=value"]);
+        let view = made.run(&["get", "web-1"]).success().json();
+        assert_eq!(view["id"], made.id());
+        assert_eq!(view["status"], "running");
+        assert_eq!(view["shape"], "s-1vcpu-1gb");
+        assert_eq!((&view["vcpu"], &view["mem_mib"]), (&1.into(), &1024.into()));
+        assert_eq!(view["auto_pause_after_seconds"], 1800);
+        assert_eq!(view["envs"][0], "KEY", "names only, never values");
+        assert!(!view.to_string().contains("value"));
+        let listed = made.run(&["list"]).success().json();
+        assert_eq!(listed.as_array().map(Vec::len), Some(1));
+        assert_eq!(listed[0], view);
+
+        let removed = made.run(&["rm", "--yes", "@"]).success().json();
+        assert_eq!(removed["results"][0]["deleted"], true);
+        assert_eq!(made.run(&["get", "@"]).success().json()["status"], "destroyed");
+        assert_eq!(made.run(&["list"]).success().json(), serde_json::json!([]));
+        assert_eq!(made.run(&["rm", "--yes", "@"]).success().json()["failed"], 0, "once more is fine");
+        let boxes = made.home().path().join(".local/share/createos-sandbox/boxes");
+        let left: Vec<_> =
+            std::fs::read_dir(boxes).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(left.iter().all(|name| name == "lock" || name == "destroyed.json"), "{left:?}");
+    }
+}
+
+#[test]
+fn the_program_s_exit_code_and_signal_come_back() {
+    let made = Sandbox::of(User::Me);
+    assert_eq!(made.sh("exit 7").code, 7);
+    assert_eq!(made.sh("kill -TERM $$").code, 128 + 15);
+    made.run(&["exec", "@", "--", "no-such-program"]).fails(127, "no-such-program");
+    made.run(&["exec", "@", "--", "/etc/passwd"]).fails(126, "Permission denied");
+    let json = made.run(&["-o", "json", "exec", "@", "--", "sh", "-c", "echo out; echo err >&2; exit 3"]);
+    assert_eq!(json.code, 3);
+    assert_eq!(
+        json.json(),
+        serde_json::json!({
+            "sandbox_id": made.id(), "exit_code": 3, "stdout": "out\n", "stderr": "err\n", "error": "",
+        })
+    );
+}
+
+#[test]
+fn what_the_official_program_would_drop_is_an_error() {
+    let made = Sandbox::of(User::Me);
+    for wrong in [
+        &["exec", "@", "--stream", "--", "true"][..],
+        &["process", "start", "@", "--pty", "--", "true"],
+        &["process", "start", "@", "--cwd", "/tmp", "--", "true"],
+        &["get", "@", "another"],
+        &["exec", "@", "true"],
+        &["create", "--shape", "s-1vcpu-1gb", "stray"],
+    ] {
+        assert_eq!(made.run(wrong).code, 2, "{wrong:?}");
+    }
+    let late = made.run(&["-o", "json", "process", "start", "@", "--cwd", "/tmp", "--", "true"]);
+    assert_eq!(late.json()["error"]["code"], "bad_request", "one document, on stdout");
+    assert!(late.stderr.is_empty());
+}
+
+#[test]
+fn what_cannot_be_done_here_is_refused_and_not_pretended() {
+    let home = Home::new();
+    let create = |flags: &[&str]| {
+        let mut args = vec!["local", "-o", "table", "sandbox", "create", "--shape", "s-1vcpu-1gb"];
+        args.extend(flags);
+        home.run(&args)
+    };
+    create(&["--egress", "github.com"]).fails(2, "cannot enforce");
+    create(&["--rootfs", "debian:13"]).fails(2, "choices: [host]");
+    create(&["--network", "office"]).fails(2, "only `none`");
+    create(&["--auto-pause", "5s"]).fails(2, "between 1 minute");
+    create(&["--name", "a-name-that-is-longer-than-22"]).fails(2, "cannot be a sandbox's name");
+    create(&["--name", "\u{1b}[2J"]).fails(2, "\\x1b[2J");
+    create(&["--env", "A=b,c"]).fails(2, "comma");
+    home.run(&["local", "-o", "table", "sandbox", "create", "--shape", "s-9vcpu-1gb"])
+        .fails(2, "is not allowed, choices: [");
+    assert_eq!(home.run(&["local", "sandbox", "list"]).success().json(), serde_json::json!([]));
+}
+
+#[test]
+fn names_are_unique_and_free_again_after_the_box_is_gone() {
+    let made = Sandbox::with(Home::new(), &["--name", "only-one"]);
+    let again = ["create", "--shape", "s-1vcpu-1gb", "--name", "only-one"];
+    assert_eq!(made.run(&again).json()["error"]["code"], "conflict");
+    let _done = made.run(&["rm", "--yes", "only-one"]).success();
+    let _done = made.run(&again).success();
+    assert_eq!(made.run(&["get", "no-such"]).json()["error"]["code"], "not_found");
+}
+
+#[test]
+fn arguments_and_output_pass_through_byte_for_byte() {
+    use std::os::unix::ffi::OsStrExt;
+    let made = Sandbox::of(User::Me);
+    let odd = [&b"new\nline"[..], b"\xff\xfe", b"", b"--help", b"$HOME `x` \"'", b"\x1b[2J"];
+    let mut command = made.command(&["exec", "--stream", "@", "--", "printf", "%s\\0"]);
+    command.args(odd.map(std::ffi::OsStr::from_bytes));
+    let output = command.output().unwrap();
+    let wanted: Vec<u8> = odd.iter().flat_map(|arg| arg.iter().copied().chain([0])).collect();
+    assert_eq!(output.stdout, wanted);
+}
+
+#[test]
+fn stdin_reaches_the_program_and_an_unread_pipe_holds_nobody_up() {
+    let made = Sandbox::of(User::Me);
+    let big = vec![b'x'; 3_000_000];
+    let counted = made.run_with_input(&["exec", "--stream", "@", "--", "wc", "-c"], &big);
+    assert_eq!(counted.success().stdout.trim(), "3000000");
+    let file = made.home().write("in.txt", "from a file");
+    let read = made.run(&["exec", "--stream", "--stdin", file.to_str().unwrap(), "@", "--", "cat"]);
+    assert_eq!(read.success().stdout, "from a file");
+
+    let mut command = made.command(&["exec", "--stream", "@", "--", "echo", "done"]);
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let _held_open = child.stdin.take();
+    crate::support::eventually("exec ends although its stdin is open", Duration::from_secs(60), || {
+        child.try_wait().unwrap().is_some()
+    });
+}
+
+#[test]
+fn an_exec_that_is_killed_takes_its_program_with_it() {
+    let made = Sandbox::of(User::Me);
+    let mut child = made.command(&["exec", "--stream", "@", "--", "sh", "-c", "touch began; sleep 1000"]);
+    let mut child = child.spawn().unwrap();
+    crate::support::eventually("the program runs", Duration::from_secs(60), || {
+        made.sh("test -e began").code == 0
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let running =
+        made.home().path().join(".local/share/createos-sandbox/boxes").join(made.id()).join("running");
+    let left: Vec<String> = std::fs::read_dir(running)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(left.len(), 1, "the record of the killed one is still there");
+    crate::support::eventually("its PID 1 is gone", Duration::from_secs(60), || {
+        !std::path::Path::new(&format!("/proc/{}", left[0])).exists()
+    });
+}

@@ -1,0 +1,201 @@
+//! The doctor: every check, nothing changed.
+
+use super::{CONFIG, SETTINGS, createos, fixed_git, machine, plain, tree};
+use crate::support::{Herdr, Home, User, program};
+
+#[test]
+fn a_machine_that_is_ready_passes_and_says_what_comes_next() {
+    let home = machine(User::Me);
+    fixed_git(&home);
+    let _herdr = Herdr::in_home(&home);
+    let doctor = home.run(&["setup", "herdr", "--doctor"]).success();
+    insta::assert_snapshot!(plain(&home, &doctor.stdout), @r##"
+    createos-sandbox setup herdr --doctor
+
+      ok    os            Linux ARCH
+      ok    createos      0.0.29   ~/bin/createos
+      ok    session       signed in with a stored login
+      ok    herdr         0.8.2    ~/bin/herdr
+      ok    git           2.47.3   ~/bin/git
+      skip  bun           not needed by the bundled plugin
+      skip  plugin        not set up yet
+                          fix: createos-sandbox setup herdr
+      skip  config        there is none, so the defaults apply   ~/.config/herdr/plugins/config/createos.sandbox/config.json
+      ok    herdr-server  not running; what is set up applies when it starts
+      ok    herdr-config  Herdr has nothing to say about it   ~/.config/herdr/config.toml
+      ok    shape         s-2vcpu-4gb is in your plan
+      skip  keys          not set up yet
+      ok    config-owner  an ordinary file   ~/.config/herdr/config.toml
+      ok    egress        open: a box may reach anything (no egress list)
+      ok    agent-env     no key of an agent's provider is exported here
+      warn  notices       Herdr's notices are off, so an action's result shows in a popup or not at all
+                          fix: add to config.toml:  [ui.toast]  delivery = "herdr"
+      ok    mappings      no pane is tied to a box
+      skip  shim          not installed (createos-sandbox shim install)
+      skip  paths         nothing is recorded yet
+
+    1 warning, 12 ok. Nothing was changed.
+    "##);
+}
+
+#[test]
+fn nothing_in_the_home_changes_not_even_a_time() {
+    for user in User::all() {
+        let home = machine(user);
+        let _herdr = Herdr::in_home(&home);
+        home.write(CONFIG, "[ui]\n");
+        let before = tree(home.path());
+        let _ = home.run(&["setup", "--doctor"]).success();
+        let _ = home.run(&["setup", "--doctor", "--json", "--provider", "local"]);
+        let _ = home.run(&["setup", "--dry-run"]).success();
+        assert_eq!(tree(home.path()), before, "{user:?}");
+        let _ = home.run(&["setup"]).success();
+        let before = tree(home.path());
+        let _ = home.run(&["setup", "--doctor"]).success();
+        let _ = home.run(&["setup", "--undo", "--dry-run"]).success();
+        let _ = home.run(&["setup"]).success();
+        assert_eq!(tree(home.path()), before, "{user:?}");
+    }
+}
+
+#[test]
+fn all_checks_run_and_each_fault_has_its_fix_beside_it() {
+    let home = Home::new().with_bin().var("ANTHROPIC_API_KEY", "x");
+    createos(&home, "v0.0.24", false);
+    fixed_git(&home);
+    let mut herdr = Herdr::in_home(&home);
+    if !herdr.is_stand_in() {
+        return;
+    }
+    herdr.script("version", "0.7.4".into());
+    home.write(CONFIG, "[ui.toast]\ndelivery = \"herdr\"\n");
+    home.write(SETTINGS, "{\n  \"agnet\": \"codex\"\n}\n");
+    let doctor = home.run(&["setup", "herdr", "--doctor"]);
+    assert_eq!(doctor.code, 1);
+    insta::assert_snapshot!(plain(&home, &doctor.stdout), @r##"
+    createos-sandbox setup herdr --doctor
+
+      ok    os            Linux ARCH
+      FAIL  createos      0.0.24   ~/bin/createos     needs 0.0.26 or newer
+                          fix: createos upgrade
+      FAIL  session       createos is not signed in: your session has expired
+                          fix: export CREATEOS_API_KEY=<key>
+      FAIL  herdr         0.7.4    ~/bin/herdr     needs 0.7.5 or newer
+                          fix: herdr update
+      ok    git           2.47.3   ~/bin/git
+      skip  bun           not needed by the bundled plugin
+      skip  plugin        not set up yet
+                          fix: createos-sandbox setup herdr
+      FAIL  config        line 2, column 9: unknown key "agnet"; did you mean "agent"?   ~/.config/herdr/plugins/config/createos.sandbox/config.json
+                          fix: correct it, or keep its valid settings with: createos-sandbox setup herdr --force
+      ok    herdr-server  not running; what is set up applies when it starts
+      ok    herdr-config  Herdr has nothing to say about it   ~/.config/herdr/config.toml
+      ok    shape         s-2vcpu-4gb is in your plan
+      skip  keys          not set up yet
+      ok    config-owner  an ordinary file   ~/.config/herdr/config.toml
+      ok    egress        open: a box may reach anything (no egress list)
+      warn  agent-env     ANTHROPIC_API_KEY is set here and does not reach a box
+                          fix: sign the agent in inside its own pane, the first time that it starts
+      ok    notices       Herdr shows notices (herdr)
+      ok    mappings      no pane is tied to a box
+      skip  shim          not installed (createos-sandbox shim install)
+      skip  paths         nothing is recorded yet
+
+    4 failed, 1 warning, 9 ok. Nothing was changed.
+    "##);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named_with_the_command_that_brings_it() {
+    let home = Home::new().with_bin();
+    let doctor = home.run(&["setup", "--doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains("herdr is not on PATH"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("fix: install it from https://herdr.dev"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("createos is not on PATH"), "{}", doctor.stdout);
+}
+
+#[test]
+fn the_local_provider_needs_neither_the_official_program_nor_a_session() {
+    let home = Home::new().with_bin();
+    let _herdr = Herdr::in_home(&home);
+    let report = home.run(&["setup", "--doctor", "--provider", "local", "--json"]).success().json();
+    for id in ["createos", "session"] {
+        let check = report["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap();
+        assert_eq!(check["status"], "skip", "{check}");
+    }
+}
+
+#[test]
+fn the_document_is_one_whatever_happens() {
+    let home = machine(User::Me);
+    let cases: [(&[&str], i32, &str); 4] = [
+        (&["setup", "--doctor", "--json"], 1, ""),
+        (&["setup", "--json", "--agent", "bash"], 2, "unknown agent"),
+        (&["setup", "--json", "--no-such-flag"], 2, "no-such-flag"),
+        (&["setup", "--json"], 1, "cannot be set up yet"),
+    ];
+    for (args, code, message) in cases {
+        let outcome = home.run(args);
+        let report = outcome.json();
+        assert_eq!((outcome.code, report["schemaVersion"].as_u64()), (code, Some(1)), "{args:?}");
+        assert_eq!(report["exitCode"], code, "{args:?}");
+        assert_eq!(report["ok"], false, "{args:?}");
+        let said = report["error"]["message"].as_str().unwrap_or_default();
+        assert!(said.contains(message), "{args:?}: {said}");
+        assert_eq!(outcome.stderr, "", "{args:?}");
+    }
+}
+
+#[test]
+fn strict_makes_warnings_fail_and_a_workflow_gets_annotations() {
+    let home = machine(User::Me).var("GITHUB_ACTIONS", "true");
+    let _herdr = Herdr::in_home(&home);
+    let doctor = home.run(&["setup", "--doctor"]).success();
+    assert!(!doctor.stdout.contains("::error"), "{}", doctor.stdout);
+    let strict = home.run(&["setup", "--doctor", "--strict"]);
+    assert_eq!(strict.code, 1);
+    assert!(strict.stdout.contains("::error title=createos-sandbox notices::"), "{}", strict.stdout);
+    let json = home.run(&["setup", "--doctor", "--strict", "--json"]);
+    assert!(json.stderr.starts_with("::error title=createos-sandbox notices::"), "{}", json.stderr);
+    assert_eq!(json.json()["exitCode"], 1);
+}
+
+#[test]
+fn a_key_of_this_shell_alone_is_a_warning_and_its_value_is_never_shown() {
+    let value = ["cs", "test", "value"].join("-");
+    let home = machine(User::Me).var("CREATEOS_API_KEY", &value);
+    let _herdr = Herdr::in_home(&home);
+    let doctor = home.run(&["setup", "--doctor"]).success();
+    assert!(doctor.stdout.contains("signed in with CREATEOS_API_KEY, which only this shell has"));
+    home.write(".createos/.token", "x");
+    let doctor = home.run(&["setup", "--doctor"]).success();
+    assert!(doctor.stdout.contains("CREATEOS_API_KEY (wins over the stored login)"), "{}", doctor.stdout);
+    assert!(!doctor.stdout.contains(&value));
+}
+
+#[test]
+fn an_allow_list_is_compared_with_the_agents_installer() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(SETTINGS, r#"{"agent":"codex","egress":["github.com"]}"#);
+    let doctor = home.run(&["setup", "--doctor"]).success();
+    assert!(
+        doctor.stdout.contains("no rule lets the installer of Codex reach chatgpt.com"),
+        "{}",
+        doctor.stdout
+    );
+    let fix = "fix: createos-sandbox setup herdr --force --egress github.com --egress chatgpt.com";
+    assert!(doctor.stdout.contains(fix), "{}", doctor.stdout);
+}
+
+#[test]
+fn a_program_that_hangs_or_breaks_does_not_hang_the_doctor() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    program(&home, "bin/bun", "#!/bin/sh\nexit 3\n");
+    program(&home, "bin/createos", "#!/bin/sh\necho no version here\n");
+    let doctor = home.run(&["setup", "--doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains("createos --version printed no version"), "{}", doctor.stdout);
+}

@@ -1,0 +1,221 @@
+//! Setting up for the first time, and again.
+
+use super::{BUNDLE, CONFIG, SETTINGS, createos, machine, plain, tree};
+use crate::support::{Herdr, Home, User, binary};
+
+#[test]
+fn one_command_links_the_plugin_and_writes_settings_and_keys() {
+    for user in User::all() {
+        let home = machine(user);
+        let herdr = Herdr::in_home(&home);
+        let setup = home.run(&["setup", "herdr", "--agent", "codex", "--shape", "s-1vcpu-1gb"]).success();
+        assert!(setup.stdout.contains("press prefix+shift+s."), "{}", setup.stdout);
+        assert_eq!(
+            home.read(SETTINGS),
+            "{\n  \"agent\": \"codex\",\n  \"shape\": \"s-1vcpu-1gb\",\n  \"autoPause\": \"30m\",\n  \
+             \"remoteRoot\": \"/workspace\"\n}\n"
+        );
+        assert_eq!(home.read(CONFIG).matches("type = \"plugin_action\"").count(), 6);
+        let record = &herdr.registry()[0];
+        assert_eq!(record["plugin_id"], "createos.sandbox");
+        assert_eq!(record["enabled"], true);
+        let manifest = home.read(&format!("{BUNDLE}/herdr-plugin.toml"));
+        let program = binary().canonicalize().unwrap();
+        assert!(manifest.contains(&format!("command = [\"{}\", \"herdr\", \"start\"]", program.display())));
+        let programs: serde_json::Value =
+            serde_json::from_str(&home.read(&format!("{BUNDLE}/programs.json"))).unwrap();
+        assert_eq!(programs["createos"], home.path().join("bin/createos").to_str().unwrap());
+        assert!(programs["git"].as_str().unwrap().ends_with("/git"));
+        assert_eq!(herdr.run(&["config", "check"]).success().stdout, "config: ok\n");
+        let doctor = home.run(&["setup", "--doctor"]).success();
+        assert!(doctor.stdout.contains("6 of 6 bound"), "{}", doctor.stdout);
+    }
+}
+
+#[test]
+fn the_plan_shows_what_would_change() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n\n[[keys.command]]\nkey = \"prefix+shift+c\"\ncommand = \"true\"\n");
+    let plan = home.run(&["setup", "--dry-run", "--agent", "pi", "--key", "delete=prefix+alt+x"]).success();
+    insta::assert_snapshot!(plain(&home, &plan.stdout), @r##"
+    Setting up Herdr 0.8.2 (4 changes)
+
+      write  the bundled plugin           ~/.local/share/createos-sandbox/herdr-plugin
+      link   createos.sandbox             ~/.local/share/createos-sandbox/herdr-plugin
+      write  config.json                  agent pi, s-2vcpu-4gb
+
+        @@ -0,0 +1,6 @@
+        +{
+        +  "agent": "pi",
+        +  "shape": "s-2vcpu-4gb",
+        +  "autoPause": "30m",
+        +  "remoteRoot": "/workspace"
+        +}
+
+      edit   ~/.config/herdr/config.toml  6 bindings after line 5, backup config.toml.before-createos
+
+        @@ -4,2 +4,39 @@
+         key = "prefix+shift+c"
+         command = "true"
+        +
+        +# createos-sandbox
+        +[[keys.command]]
+        +key = "prefix+shift+s"
+        +type = "plugin_action"
+        +command = "createos.sandbox.start"
+        +description = "start an agent in a new CreateOS sandbox"
+        +
+        +[[keys.command]]
+        +key = "prefix+alt+c"
+        +type = "plugin_action"
+        +command = "createos.sandbox.attach"
+        +description = "reattach the agent to this pane"
+        +
+        +[[keys.command]]
+        +key = "prefix+shift+y"
+        +type = "plugin_action"
+        +command = "createos.sandbox.sync"
+        +description = "keep the worktree and the sandbox in sync"
+        +
+        +[[keys.command]]
+        +key = "prefix+shift+a"
+        +type = "plugin_action"
+        +command = "createos.sandbox.apply"
+        +description = "apply sandbox changes locally"
+        +
+        +[[keys.command]]
+        +key = "prefix+shift+i"
+        +type = "plugin_action"
+        +command = "createos.sandbox.info"
+        +description = "show the sandbox of this pane"
+        +
+        +[[keys.command]]
+        +key = "prefix+alt+x"
+        +type = "plugin_action"
+        +command = "createos.sandbox.delete"
+        +description = "delete the sandbox of this pane"
+
+
+      prefix+shift+c is yours (true, line 3), so attach gets prefix+alt+c
+
+    Nothing was changed (--dry-run).
+    "##);
+}
+
+#[test]
+fn a_second_setup_changes_nothing() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let _ = home.run(&["setup"]).success();
+    let before = tree(home.path());
+    let again = home.run(&["setup"]).success();
+    assert_eq!(tree(home.path()), before);
+    insta::assert_snapshot!(again.stdout, @r##"
+    Herdr 0.8.2 is set up (4 already right)
+
+    Nothing was changed.
+    "##);
+}
+
+#[test]
+fn existing_settings_are_kept_and_that_is_said() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let mine = "{ \"agent\": \"codex\", \"egress\": [\"github.com\"] }";
+    home.write(SETTINGS, mine);
+    let setup = home.run(&["setup", "--agent", "pi"]).success();
+    assert!(setup.stdout.contains("agent codex stays; pi was not applied (use --force)"), "{}", setup.stdout);
+    assert_eq!(home.read(SETTINGS), mine);
+}
+
+#[test]
+fn force_keeps_an_allow_list_and_the_local_provider_and_reset_does_not() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(SETTINGS, r#"{"egress":["github.com"],"provider":"local","colour":"red"}"#);
+    let setup = home.run(&["setup", "--force", "--agent", "pi"]).success();
+    assert!(setup.stdout.contains("\"colour\" is dropped: unknown key"), "{}", setup.stdout);
+    let settings: serde_json::Value = serde_json::from_str(&home.read(SETTINGS)).unwrap();
+    assert_eq!((&settings["agent"], &settings["provider"]), (&"pi".into(), &"local".into()));
+    assert_eq!(settings["egress"][0], "github.com");
+    assert!(home.read(&format!("{SETTINGS}.before-createos")).contains("colour"));
+
+    let _ = home.run(&["setup", "--reset"]).success();
+    let settings: serde_json::Value = serde_json::from_str(&home.read(SETTINGS)).unwrap();
+    assert!(settings.get("provider").is_none() && settings.get("egress").is_none());
+    assert!(home.read(&format!("{SETTINGS}.before-createos")).contains("colour"), "the first backup stays");
+    assert!(home.read(&format!("{SETTINGS}.before-createos.2")).contains("github.com"));
+}
+
+#[test]
+fn wrong_values_are_refused_before_anything_is_written() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let before = tree(home.path());
+    for (args, said) in [
+        (["--agent", "claude"], "unknown agent"),
+        (["--auto-pause", "2d"], "not a duration"),
+        (["--auto-pause", "25h"], "out of range"),
+        (["--remote-root", "/w'; touch /tmp/PWNED; #"], "not accepted"),
+        (["--remote-root", "work"], "not an absolute path"),
+        (["--rootfs", "a b"], "not an image name"),
+        (["--egress", "https://github.com"], "is not accepted"),
+        (["--exclude", "**/x"], "exclude"),
+        (["--key", "start=nonsense+x"], "not a chord"),
+        (["--source", "npm"], "is not accepted"),
+        (["--provider", "docker"], "unknown provider"),
+        (["--local", "/nonexistent"], "--local"),
+    ] {
+        let _ = home.run(&["setup", args[0], args[1]]).fails(2, said);
+    }
+    assert_eq!(tree(home.path()), before);
+    assert!(!std::path::Path::new("/tmp/PWNED").exists());
+}
+
+#[test]
+fn a_requirement_that_is_not_met_stops_it_before_anything_is_written() {
+    let home = Home::new().with_bin();
+    createos(&home, "v0.0.25", true);
+    let _herdr = Herdr::in_home(&home);
+    let before = tree(home.path());
+    let setup = home.run(&["setup"]).fails(1, "createos 0.0.25 is too old");
+    assert!(setup.stderr.contains("help: createos upgrade"), "{}", setup.stderr);
+    assert_eq!(tree(home.path()), before);
+    let _ = home.run(&["setup", "--provider", "local"]).success();
+    let _ = home.run(&["setup", "--undo"]).success();
+    createos(&home, "dev", true);
+    let _ = home.run(&["setup"]).success();
+}
+
+#[test]
+fn no_keys_leaves_the_file_alone_and_prints_the_block() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let setup = home.run(&["setup", "--no-keys"]).success();
+    assert!(!home.path().join(CONFIG).exists());
+    assert!(setup.stdout.contains("[[keys.command]]\nkey = \"prefix+shift+s\""), "{}", setup.stdout);
+}
+
+#[test]
+fn another_chord_can_be_chosen_later() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    let _ = home.run(&["setup"]).success();
+    let _ = home.run(&["setup", "--key", "delete=prefix+alt+x"]).success();
+    let text = home.read(CONFIG);
+    assert!(text.contains("prefix+alt+x") && !text.contains("prefix+shift+x"), "{text}");
+    assert_eq!(text.matches("createos.sandbox.delete").count(), 1);
+    let _ = home.run(&["setup", "--undo"]).success();
+    assert_eq!(home.read(CONFIG), "[ui]\n");
+}
+
+#[test]
+fn variables_of_the_official_program_choose_agent_shape_and_image() {
+    let home = machine(User::Me).var("CREATEOS_AGENT", "pi").var("CREATEOS_ROOTFS", "devbox:1");
+    let _herdr = Herdr::in_home(&home);
+    let _ = home.run(&["setup"]).success();
+    assert!(home.read(SETTINGS).contains("\"agent\": \"pi\""));
+    assert!(home.read(SETTINGS).contains("\"rootfs\": \"devbox:1\""));
+}

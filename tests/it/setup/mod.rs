@@ -1,0 +1,82 @@
+//! `createos-sandbox setup herdr`: the doctor, the plan, setting up and taking back.
+
+mod doctor;
+mod first;
+mod undo;
+
+use crate::support::{Home, User, program};
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// A home with a signed-in official CLI and, through `Herdr::in_home`, a Herdr.
+pub fn machine(user: User) -> Home {
+    let home = Home::of(user).with_bin();
+    createos(&home, "v0.0.29", true);
+    home
+}
+
+/// Puts an official CLI into the home's `bin` that answers what a setup asks, and nothing else.
+pub fn createos(home: &Home, version: &str, signed_in: bool) {
+    let list = if signed_in {
+        "echo null".to_owned()
+    } else {
+        "echo '{\"error\":{\"code\":\"unauthorized\",\"message\":\"your session has expired\"}}'; exit 1"
+            .into()
+    };
+    let text = format!(
+        "#!/bin/sh\ncase \"$*\" in\n--version) echo 'createos version {version}';;\n\
+         '-o json sandbox list --limit 1') {list};;\n\
+         '-o json sandbox shapes') echo '[{{\"id\":\"s-1vcpu-1gb\"}},{{\"id\":\"s-2vcpu-4gb\"}}]';;\n\
+         *) echo \"not in the contract: $*\" >&2; exit 97;;\nesac\n"
+    );
+    program(home, "bin/createos", &text);
+}
+
+/// Everything below `folder`: kind, mode, modification time in nanoseconds, contents. The stand-in's own
+/// records are left out.
+pub fn tree(folder: &Path) -> BTreeMap<String, String> {
+    fn walk(root: &Path, folder: &Path, seen: &mut BTreeMap<String, String>) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.strip_prefix(root).expect("below").display().to_string();
+            if name == ".herdr-stand-in" {
+                continue;
+            }
+            let metadata = std::fs::symlink_metadata(&path).expect("metadata");
+            let contents = if metadata.is_symlink() {
+                format!("-> {}", std::fs::read_link(&path).expect("a link").display())
+            } else if metadata.is_file() {
+                format!(
+                    "{:?}",
+                    std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                )
+            } else {
+                String::new()
+            };
+            let (mode, time) = (metadata.mode(), (metadata.mtime(), metadata.mtime_nsec()));
+            seen.insert(name, format!("{mode:o} {time:?} {contents}"));
+            if metadata.is_dir() {
+                walk(root, &path, seen);
+            }
+        }
+    }
+    let mut seen = BTreeMap::new();
+    walk(folder, folder, &mut seen);
+    seen
+}
+
+/// Puts a git of a fixed version into the home's `bin`, for text that shows it.
+pub fn fixed_git(home: &Home) {
+    program(home, "bin/git", "#!/bin/sh\necho 'git version 2.47.3'\n");
+}
+
+/// The text with what differs from machine to machine replaced.
+pub fn plain(home: &Home, text: &str) -> String {
+    let home = home.path().to_str().expect("a plain path");
+    text.replace(home, "~").replace(std::env::consts::ARCH, "ARCH").replace("macOS", "Linux")
+}
+
+pub const CONFIG: &str = ".config/herdr/config.toml";
+pub const SETTINGS: &str = ".config/herdr/plugins/config/createos.sandbox/config.json";
+pub const BUNDLE: &str = ".local/share/createos-sandbox/herdr-plugin";

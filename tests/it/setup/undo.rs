@@ -1,0 +1,87 @@
+//! Taking a setup back.
+
+use super::{BUNDLE, CONFIG, SETTINGS, machine, tree};
+use crate::support::{Herdr, User};
+
+#[test]
+fn undo_gives_back_every_byte_and_removes_what_setup_made() {
+    for user in User::all() {
+        let home = machine(user);
+        let herdr = Herdr::in_home(&home);
+        let mine = "# mine\r\n[ui]\r\nx = 1";
+        home.write(CONFIG, mine);
+        let settings = "{\"agent\":\"codex\"}";
+        home.write(SETTINGS, settings);
+        home.mode(CONFIG, 0o600);
+        let before =
+            tree(&home.path().join(".config/herdr"))["config.toml"].split(' ').next().map(str::to_owned);
+        let _ = home.run(&["setup", "--force", "--agent", "pi"]).success();
+        assert_ne!(home.read(CONFIG), mine);
+        let undo = home.run(&["setup", "--undo"]).success();
+        assert!(undo.stdout.contains("taken back"), "{}", undo.stdout);
+        assert_eq!((home.read(CONFIG).as_str(), home.read(SETTINGS).as_str()), (mine, settings));
+        let after =
+            tree(&home.path().join(".config/herdr"))["config.toml"].split(' ').next().map(str::to_owned);
+        assert_eq!(after, before, "the mode");
+        assert!(herdr.registry().is_empty());
+        assert!(!home.path().join(".local/share").exists(), "folders that setup made are gone");
+        let again = home.run(&["setup", "--undo"]).success();
+        assert!(again.stdout.contains("nothing to take back"), "{}", again.stdout);
+    }
+}
+
+#[test]
+fn what_the_user_added_since_stays() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    let _ = home.run(&["setup"]).success();
+    let mut text = home.read(CONFIG);
+    text.push_str("\n[[keys.command]]\nkey = \"prefix+m\"\ncommand = \"true\"\n");
+    home.write(CONFIG, &text);
+    let settings = home.read(SETTINGS).replace("\"30m\"", "\"1h\"");
+    home.write(SETTINGS, settings);
+    let undo = home.run(&["setup", "--undo"]).success();
+    assert!(undo.stdout.contains("exactly our entries go"), "{}", undo.stdout);
+    assert_eq!(home.read(CONFIG), "[ui]\n\n[[keys.command]]\nkey = \"prefix+m\"\ncommand = \"true\"\n");
+    assert_eq!(home.read(SETTINGS), "{\n  \"autoPause\": \"1h\"\n}\n");
+}
+
+#[test]
+fn several_setups_are_taken_back_at_once() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let mine = "[[keys.command]]\nkey = \"prefix+m\"\ncommand = \"true\"\n";
+    home.write(CONFIG, mine);
+    let _ = home.run(&["setup"]).success();
+    let _ = home.run(&["setup", "--key", "pause=prefix+shift+e", "--force", "--agent", "pi"]).success();
+    let _ = home.run(&["setup", "--undo"]).success();
+    assert_eq!(home.read(CONFIG), mine);
+    assert!(!home.path().join(SETTINGS).exists());
+}
+
+#[test]
+fn herdrs_own_reset_of_all_keys_is_understood() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    let _ = home.run(&["setup"]).success();
+    let _ = herdr.run(&["config", "reset-keys"]).success();
+    let backups = || {
+        let names = std::fs::read_dir(home.path().join(".config/herdr")).unwrap();
+        names
+            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("bak-keybind"))
+            .count()
+    };
+    assert_eq!(backups(), 1);
+    let doctor = home.run(&["setup", "--doctor"]).success();
+    assert!(doctor.stdout.contains("0 of 6 bound"), "{}", doctor.stdout);
+    let _ = home.run(&["setup"]).success();
+    assert!(home.run(&["setup", "--doctor"]).success().stdout.contains("6 of 6 bound"));
+    let _ = herdr.run(&["config", "reset-keys"]).success();
+    let after_reset = home.read(CONFIG);
+    let _ = home.run(&["setup", "--undo"]).success();
+    assert_eq!(home.read(CONFIG), after_reset);
+    assert!(backups() >= 1 && herdr.registry().is_empty());
+    assert!(!home.path().join(BUNDLE).exists());
+}
