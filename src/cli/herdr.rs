@@ -38,7 +38,7 @@ pub(crate) enum HerdrCommand {
         orphans: bool,
     },
     /// Keep mappings true when panes move and after Herdr's start (Herdr calls this)
-    #[command(hide = true, aliases = ["startup", "pane-moved"])]
+    #[command(hide = true)]
     Reconcile,
     /// Finish a start that nobody owns any more (we call this ourselves)
     #[command(hide = true)]
