@@ -10,4 +10,6 @@ mod install_script;
 mod local;
 mod setup;
 mod shim;
+mod trial;
+mod trial;
 mod upload;
