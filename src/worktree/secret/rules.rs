@@ -3,7 +3,7 @@
 use super::check::{Check, entropy, is_placeholder};
 use crate::worktree::RelPath;
 use crate::worktree::deny::Glob;
-use aho_corasick::{AhoCorasick, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -104,7 +104,10 @@ impl RuleSet {
                 anchored[at].push(Rule::new(&entry)?);
             }
         }
-        let literals = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(literals)?;
+        let literals = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(literals)?;
         Ok(Self { literals, anchored, in_files })
     }
 
