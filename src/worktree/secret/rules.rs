@@ -156,6 +156,10 @@ impl Rule {
         if self.begins_before {
             let reach = &contents[at.saturating_sub(REACH)..at];
             start -= reach.iter().rev().take_while(|byte| is_token(**byte)).count();
+            // The letter of an escaped line feed is not the token's first.
+            if start > 0 && contents[start - 1] == b'\\' && matches!(contents[start], b'n' | b'r' | b't') {
+                start += 1;
+            }
         } else if !begins(contents, at) {
             return false;
         }
