@@ -145,12 +145,19 @@ impl Session<'_> {
         };
         let (mut observed, mut checks) = look();
         let can_be_had = install::missing::installable(&checks, &observed, self.paths)?;
+        let ids: Vec<&str> = can_be_had.iter().map(|(check, _)| check.id).collect();
         if install::missing::install(&can_be_had, self.consent(), self.paths, &|text| self.say(text))? {
             drop(can_be_had);
             (observed, checks) = look();
         }
         self.annotate(&checks);
-        let missing = missing(&checks);
+        let missing = missing(&checks).map_err(|error| match self.consent() {
+            Consent::None if !ids.is_empty() => error.help(format!(
+                "or have {} installed: createos-sandbox setup herdr --install-missing",
+                ids.join(" and ")
+            )),
+            _ => error,
+        });
         report.add_checks(checks);
         missing?;
         let own = programs::own_path()

@@ -11,5 +11,4 @@ mod local;
 mod setup;
 mod shim;
 mod trial;
-mod trial;
 mod upload;

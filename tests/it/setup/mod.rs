@@ -2,6 +2,7 @@
 
 mod doctor;
 mod first;
+mod install;
 mod undo;
 
 use crate::support::{Home, User, program};
