@@ -89,8 +89,7 @@ impl Stage {
         let path = folder.path().to_path_buf();
         let binary = std::env::current_exe()
             .map_err(|source| Error::cannot_run(format!("could not find this program's file: {source}")))?;
-        let cleaner =
-            Provider::local(binary).env("XDG_DATA_HOME", &path).env("XDG_RUNTIME_DIR", &path);
+        let cleaner = Provider::local(binary).env("XDG_DATA_HOME", &path).env("XDG_RUNTIME_DIR", &path);
         let provider = cleaner.clone().stop_when(Arc::clone(&interrupt.0));
         Ok(Self { folder: Some(folder), path, provider, cleaner })
     }

@@ -127,7 +127,8 @@ fn a_folder_outside_git_is_wrong_use() {
 fn without_namespaces(home: &Home) -> Command {
     let script = r#"echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" "$@""#;
     let binary = crate::support::binary();
-    let mut command = home.command_of(Path::new("unshare"), &["--user", "--map-root-user", "sh", "-c", script]);
+    let mut command =
+        home.command_of(Path::new("unshare"), &["--user", "--map-root-user", "sh", "-c", script]);
     command.arg(binary).arg("try").env("PATH", PATH);
     command
 }
