@@ -85,8 +85,8 @@ fn a_disabled_plugin_is_enabled_and_that_is_said() {
     let home = machine(User::Me);
     let herdr = Herdr::in_home(&home);
     let _ = home.run(&["setup"]).success();
-    let _ =
-        herdr.run(&["plugin", "link", "--disabled", home.path().join(BUNDLE).to_str().unwrap()]).success();
+    let bundle = home.path().join(BUNDLE);
+    let _ = herdr.run(&["plugin", "link", bundle.to_str().unwrap(), "--disabled"]).success();
     let doctor = home.run(&["setup", "--doctor"]);
     assert_eq!(doctor.code, 1);
     assert!(doctor.stdout.contains("it is disabled"), "{}", doctor.stdout);
