@@ -153,6 +153,19 @@ impl<'a> Case<'a, '_> {
                 dropped.insert(path, why);
             }
         }
+        let mut askable = Vec::new();
+        for (path, _) in self.theirs() {
+            let mut behind_link = false;
+            for folder in folders_of(&path) {
+                behind_link |= self.ours.way(&folder)? == Way::Link;
+            }
+            if !behind_link && !dropped.contains_key(&path) {
+                askable.push(path);
+            }
+        }
+        for path in index::ignored(self.ours.root(), askable.iter())? {
+            dropped.insert(path, "ignored here by git".into());
+        }
         Ok(dropped)
     }
 

@@ -356,9 +356,23 @@ fn ignored_files_stay_in_the_box_and_the_ignore_rules_are_its_own() {
     let applied = world.apply(Outcome::Applied);
     let names: Vec<_> = applied.judged.iter().map(|judged| judged.name.as_str()).collect();
     assert_eq!(names, ["keep.log", "sub/.gitignore"]);
+    // What the rules here ignore stays until the changed rules are home.
     world.there(".gitignore", "*.log\n");
+    let applied = world.apply(Outcome::Applied);
+    assert_eq!(reason(&applied.judged, "target/x"), "ignored here by git");
     world.apply(Outcome::Applied);
     assert_eq!(world.read("target/x"), "x");
+}
+
+#[test]
+fn what_the_user_ignores_by_rules_of_his_own_is_dropped_and_named() {
+    let mut world = World::with(ONE);
+    world.here(".git/info/exclude", "*.private\n/sub/\n");
+    world.there("x.private", "x").there("sub/y", "y").there("z", "z");
+    let applied = world.apply(Outcome::Applied);
+    assert_eq!(reason(&applied.judged, "x.private"), "ignored here by git");
+    assert_eq!(reason(&applied.judged, "sub/y"), "ignored here by git");
+    assert!(world.has("z") && !world.has("x.private") && !world.has("sub"));
 }
 
 #[test]
