@@ -2,22 +2,26 @@
 
 mod apply;
 mod attach;
+mod boxes;
 mod bring_back;
 mod cleanup;
 mod delete;
 mod detached;
 mod info;
 mod install;
+mod inventory;
 mod lifecycle;
 mod popup;
 mod program;
 mod provision;
+mod prune;
 mod reconcile;
 mod report;
 mod session;
 mod show;
 mod signal;
 mod start;
+mod sync;
 mod terminal;
 mod upload;
 mod which;
@@ -44,6 +48,12 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         HerdrCommand::Resume => action("resume", lifecycle::resume),
         HerdrCommand::Info => action("info", info::info),
         HerdrCommand::Delete => action("delete", delete::delete),
+        HerdrCommand::Sync => action("sync", sync::sync),
+        HerdrCommand::Prune { yes, orphans } => {
+            action("prune", |session| prune::prune(session, yes, orphans))
+        }
+        HerdrCommand::Boxes => pane(Session::open().and_then(|session| boxes::boxes(&session))),
+        HerdrCommand::SyncPane => pane(Session::open().and_then(|session| sync::pane(&session))),
         HerdrCommand::Reconcile => quiet(Session::open().and_then(|session| reconcile::reconcile(&session))),
         HerdrCommand::Cleanup { record } => quiet(Session::open().and_then(|session| {
             let id = record.try_into().map_err(Error::usage)?;

@@ -10,6 +10,8 @@ pub(crate) enum HerdrCommand {
     Start,
     /// Resume the pane's box if it is paused, and reattach its agent
     Attach,
+    /// Keep worktree and box in step in a pane below, until you stop it
+    Sync,
     /// Bring the box's new work into the worktree
     Apply,
     /// Take the last apply back, where its files are still as it left them
@@ -24,8 +26,19 @@ pub(crate) enum HerdrCommand {
     Delete,
     /// Show what start uploads from this worktree and what stays home, or write the archive to a file
     Upload(UploadArgs),
+    /// Every box, redrawn every five seconds; d deletes one of ours
+    Boxes,
+    /// Delete our own boxes that nothing here needs any more; asks first
+    Prune {
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+        /// Also boxes that have a mapping but no pane
+        #[arg(long)]
+        orphans: bool,
+    },
     /// Keep mappings true when panes move and after Herdr's start (Herdr calls this)
-    #[command(hide = true)]
+    #[command(hide = true, aliases = ["startup", "pane-moved"])]
     Reconcile,
     /// Finish a start that nobody owns any more (we call this ourselves)
     #[command(hide = true)]
@@ -36,6 +49,9 @@ pub(crate) enum HerdrCommand {
     /// The process of the pane that start opens (Herdr calls this)
     #[command(hide = true)]
     Provision,
+    /// The process of the pane that sync opens (Herdr calls this)
+    #[command(hide = true)]
+    SyncPane,
     /// A popup that shows a message (Herdr calls this)
     #[command(hide = true)]
     Message,

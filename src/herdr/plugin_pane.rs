@@ -62,4 +62,14 @@ impl Herdr {
             None => Err(HerdrError::Failed("the answer names no pane".into())),
         }
     }
+
+    /// Gives a pane this share more of the height that it has with the pane below it.
+    ///
+    /// # Errors
+    /// See [`HerdrError`].
+    pub(crate) fn grow_down(&self, pane: &PaneId, share: f64) -> Result<(), HerdrError> {
+        let share = share.to_string();
+        let words = ["pane", "resize", "--direction", "down", "--amount", &share, "--pane", pane.as_str()];
+        self.call(words).map(|_| ())
+    }
 }

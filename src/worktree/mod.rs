@@ -23,6 +23,6 @@ pub(crate) use incoming::{BadArchive, Limits, check_archive};
 pub(crate) use link::leads_out;
 pub(crate) use pack::{Packed, judge, pack};
 pub(crate) use path::{BadPath, RelPath};
-pub(crate) use rules::{Rules, stays_home, sync_excludes};
+pub(crate) use rules::{Rules, stays_home, sync_excludes, sync_pattern};
 pub(crate) use select::{Selection, select};
 pub(crate) use stayed::{Reason, Stayed};

@@ -2,6 +2,7 @@
 
 use super::stayed::Reason;
 use super::{Exclude, RelPath, deny};
+use std::path::Path;
 
 /// What the user's settings say about what leaves.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,6 +36,14 @@ pub(crate) fn sync_excludes(rules: &Rules) -> Vec<String> {
         Exclude::Ending(ending) => format!("*{ending}"),
     });
     deny::list().patterns().chain(own).collect()
+}
+
+/// One path of the worktree as such a pattern; `/` last makes it a folder. `None` for a name that no
+/// pattern can hold: the official CLI takes text.
+pub(crate) fn sync_pattern(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    let (name, folder) = text.strip_suffix('/').map_or((text, ""), |name| (name, "/"));
+    Some(format!("/{}{folder}", literal(name)))
 }
 
 /// The text with what a pattern would take for its own escaped.

@@ -1,0 +1,66 @@
+//! `prune`: deletes our own boxes that nothing here needs any more, after a question.
+
+use super::boxes::delete;
+use super::inventory::{Item, Owner, inventory};
+use super::report::{Notice, Report};
+use super::session::Session;
+use crate::error::{Error, Result};
+use crate::ui;
+use std::io::{IsTerminal, Write};
+
+/// Deletes boxes without a mapping; boxes that no pane shows too with `orphans`.
+///
+/// # Errors
+/// The provider cannot be asked, or there is nobody to answer the question.
+pub(super) fn prune(session: &Session, yes: bool, orphans: bool) -> Result<Report> {
+    let items = inventory(session)?;
+    let goes = |item: &&Item| item.owner == Owner::Unmapped || (orphans && item.owner == Owner::Orphan);
+    let ours: Vec<_> = items.iter().filter(goes).collect();
+    let elsewhere = items.iter().filter(|item| item.owner == Owner::Elsewhere).count();
+    let kept = items.iter().filter(|item| item.owner == Owner::Orphan).count();
+    if elsewhere > 0 {
+        ui::line(format!("{elsewhere} boxes were made elsewhere and are never deleted from here"));
+    }
+    if !orphans && kept > 0 {
+        ui::line(format!(
+            "{kept} boxes have a mapping and no pane; attach shows them, --orphans deletes them"
+        ));
+    }
+    if ours.is_empty() {
+        return Ok(Report::new("nothing to prune").field("result", "nothing").field("deleted", 0));
+    }
+    for item in &ours {
+        ui::line(format!("  {:<22}   {}   {}", ui::visible(&item.view.name), item.view.id, item.view.status));
+    }
+    if !yes && !agreed(ours.len())? {
+        return Ok(Report::new("nothing was deleted").field("result", "declined").field("deleted", 0));
+    }
+    let mut failed = Vec::new();
+    for item in &ours {
+        if let Err(error) = delete(session, item) {
+            failed.push(format!("{}: {}", item.view.name, error.message()));
+        }
+    }
+    if !failed.is_empty() {
+        let error = Error::failed(format!("{} of {} boxes could not be deleted", failed.len(), ours.len()));
+        return Err(failed
+            .iter()
+            .fold(error, |error, text| error.fact("box", text.as_str()))
+            .help("run it again"));
+    }
+    Ok(Report::new(format!("{} boxes were deleted", ours.len()))
+        .field("result", "deleted")
+        .field("deleted", ours.len())
+        .notice(Notice::Toast))
+}
+
+fn agreed(count: usize) -> Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Error::usage("there is nobody to ask").help("pass --yes to delete them"));
+    }
+    let mut out = anstream::stdout().lock();
+    let _closed = write!(out, "Delete {count} boxes for ever? [y/N] ").and_then(|()| out.flush());
+    let mut line = String::new();
+    let _read = std::io::stdin().read_line(&mut line);
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}

@@ -1,0 +1,142 @@
+//! `sync`: a pane below in which the provider keeps worktree and remote root in step.
+
+use super::bring_back::run_box;
+use super::report::{Notice, Report};
+use super::session::Session;
+use super::start::RECORD;
+use super::which::choose;
+use crate::createos::{ProviderBox, ProviderKind};
+use crate::error::{Error, Result};
+use crate::exec::Run;
+use crate::fs::Lock;
+use crate::herdr::Place;
+use crate::state::{Record, RecordId};
+use crate::ui;
+use crate::worktree::{self, Worktree, sync_excludes, sync_pattern};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Opens the pane, a quarter high, without the focus.
+///
+/// # Errors
+/// There is no box, it cannot be synced, or the pane cannot be opened.
+pub(super) fn sync(session: &Session) -> Result<Report> {
+    let chosen = choose(session)?;
+    let record = &chosen.record;
+    let remote = syncable(session, record)?;
+    run_box(session, record, &remote.provider, &remote.id)?;
+    let above = session.need_focus()?.id.clone();
+    let env = [(RECORD, record.id.as_str())];
+    let pane = session.herdr.open_plugin_pane("sync", Place::Below(&above), Some(&record.worktree), &env)?;
+    let pane = pane.map(|pane| pane.id);
+    // Half of the height is Herdr's default for a split.
+    session.herdr.grow_down(&above, 0.25)?;
+    Ok(Report::new(format!(
+        "files of box {} and {} are kept in step",
+        record.name,
+        session.paths.show(&record.worktree)
+    ))
+    .field("box", record.name.as_str())
+    .field("pane", pane.as_ref().map_or("", |pane| pane.as_str()))
+    .notice(Notice::Nothing))
+}
+
+fn syncable(session: &Session, record: &Record) -> Result<ProviderBox> {
+    if record.provider == ProviderKind::Local {
+        return Err(Error::failed("boxes on this machine have no file sync")
+            .help("bring work home with apply: createos-sandbox herdr apply"));
+    }
+    key(session.paths.home())?;
+    session.remote(record)
+}
+
+/// The key that the official CLI would put into the box (contract `createos-cli.md` 4.10).
+fn key(home: &Path) -> Result<PathBuf> {
+    let names = ["id_ed25519", "id_rsa", "id_ecdsa"];
+    let public = names.map(|name| home.join(".ssh").join(format!("{name}.pub")));
+    public.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        Error::failed("file sync needs an SSH key, and ~/.ssh has none")
+            .help("make one for it: ssh-keygen -t ed25519 -N '' -f ~/.ssh/id_ed25519")
+    })
+}
+
+/// The process of the pane.
+///
+/// # Errors
+/// The pane has no record, another sync runs, or the provider's sync ends with an error.
+pub(super) fn pane(session: &Session) -> Result<()> {
+    let record = std::env::var(RECORD)
+        .ok()
+        .and_then(|id| RecordId::try_from(id).ok())
+        .and_then(|id| session.store.read().ok()?.record(&id).cloned())
+        .ok_or_else(|| Error::failed("this pane was not opened by sync").help("press the sync key again"))?;
+    let remote = syncable(session, &record)?;
+    let _only = Lock::try_take(&session.store.folder().join("sync.lock"))?.ok_or_else(|| {
+        Error::failed("another file sync runs; two at once disturb each other")
+            .help("stop it first with Ctrl-C")
+    })?;
+    let excludes = excludes(session, &record)?;
+    ui::line(format!(
+        "File sync: {} and {} in {}\n",
+        session.paths.show(&record.worktree),
+        record.remote_root,
+        record.name
+    ));
+    ui::line(format!("  key         {} goes into the box", session.paths.show(&key(session.paths.home())?)));
+    ui::line(format!("  stay home   {} patterns, among them what a scan found just now", excludes.len()));
+    ui::line(
+        "  warning     contents are not scanned while this runs: a secret in a new file goes into the box",
+    );
+    ui::line("  note        Mutagen may be downloaded the first time, and its daemon is restarted");
+    ui::line("\nCtrl-C stops it.\n");
+    let local = record.worktree.to_string_lossy().into_owned();
+    let mut words =
+        vec!["sync", "--local", &local, "--remote", &record.remote_root, "--mode", "two-way", "--yes"];
+    for pattern in &excludes {
+        words.extend(["--exclude", pattern]);
+    }
+    words.push(remote.id.as_str());
+    let argv = remote.provider.argv(words);
+    // Ctrl-C is the child's; we stay to say how it ended.
+    let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
+    let run = Run::new(&argv[0]).args(&argv[1..]).cwd("/").env("CREATEOS_DO_NOT_TRACK", "1");
+    let ended = run.interactive().run()?;
+    match ended.code() {
+        0 | 130 => Ok(()),
+        code => Err(Error::failed(format!("file sync ended with exit code {code}"))
+            .help("read what it said above, then press the sync key again")),
+    }
+}
+
+/// Everything that the upload keeps home, as patterns. A comma would split one in two on the way.
+fn excludes(session: &Session, record: &Record) -> Result<Vec<String>> {
+    let config = session.config()?;
+    let worktree = Worktree::discover(&session.git()?, &record.worktree)?;
+    let mut found: BTreeSet<String> = [".git".to_owned()].into();
+    found.extend(config.sync_excludes.iter().map(|exclude| exclude.as_str().to_owned()));
+    found.extend(sync_excludes(&config.rules()));
+    for path in ignored(&worktree)? {
+        found.extend(sync_pattern(&path));
+    }
+    let selection = worktree::select(&worktree, &config.rules())?;
+    let judged = worktree::judge(&selection, &mut |_, _| {})?;
+    for stayed in judged.stayed {
+        found.extend(sync_pattern(&stayed.path));
+    }
+    Ok(found.into_iter().map(|pattern| pattern.replace(',', "?")).collect())
+}
+
+/// What git ignores and does not track; whole folders end with `/`.
+fn ignored(worktree: &Worktree) -> Result<Vec<PathBuf>> {
+    let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+    let ended = worktree.run_git().args(args).run()?;
+    if !ended.success() {
+        return Err(Error::failed(format!("git cannot list what it ignores: {}", ended.stderr_text())));
+    }
+    let names = ended.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    Ok(names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
+}
