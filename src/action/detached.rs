@@ -47,13 +47,11 @@ pub(super) fn finish_abandoned(session: &Session) -> Result<()> {
             // Its failure was told with the command to type; it is tried again later, not at every key.
             continue;
         }
-        let started_by = match &record.source {
-            // Our own source lock is held by us: then nobody else owns it.
-            Some(source) if session.focus()?.is_some_and(|pane| pane.terminal == *source) => None,
-            Some(source) => session.store.lock_source(&record.socket, source)?.is_none().then_some(()),
-            None => None,
+        let starting = match &record.source {
+            Some(source) => session.store.lock_source(&record.socket, source)?.is_none(),
+            None => false,
         };
-        if started_by.is_none() && session.store.try_lock_record(&record.id)?.is_some() {
+        if !starting && session.store.try_lock_record(&record.id)?.is_some() {
             cleanup(session, &record.id)?;
         }
     }

@@ -69,7 +69,7 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
 fn action(name: &str, act: impl FnOnce(&Session) -> Result<Report>) -> u8 {
     let session = Session::open();
     let outcome = match &session {
-        Ok(session) => act(session),
+        Ok(session) => detached::finish_abandoned(session).and_then(|()| act(session)),
         Err(error) => Err(error.clone()),
     };
     let error = match &outcome {

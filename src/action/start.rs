@@ -27,11 +27,10 @@ pub(super) fn start(session: &Session) -> Result<Report> {
     let Some(_reserved) = session.store.lock_source(&session.socket, &pane.terminal)? else {
         return already(session);
     };
-    let state = session.store.read()?;
+    let state = settled(session)?;
     if let Some(record) = starting_in(session, &state)? {
         return Ok(already_report(&record));
     }
-    detached::finish_abandoned(session)?;
     let shown =
         state.of_terminal(&session.socket, &pane.terminal).filter(|record| record.phase == Phase::Ready);
 
@@ -75,9 +74,18 @@ pub(super) fn start(session: &Session) -> Result<Report> {
     let env = [(RECORD, record.id.as_str())];
     let opened =
         session.herdr.open_plugin_pane("agent", Place::RightOf(&pane.id), Some(worktree.root()), &env);
-    if let Err(error) = opened {
-        forget(session, &record.id)?;
-        return Err(Error::from(error).help("see what Herdr says with: herdr plugin list"));
+    match opened {
+        Ok(pane) => session.store.update(|state| {
+            if let (Some(record), Some(pane)) = (state.record_mut(&record.id), pane) {
+                record.terminal = Some(pane.terminal);
+                record.pane = Some(pane.id);
+            }
+            Ok(())
+        })?,
+        Err(error) => {
+            forget(session, &record.id)?;
+            return Err(Error::from(error).help("see what Herdr says with: herdr plugin list"));
+        }
     }
     let outcome = wait(session, &record.id)?;
     finish(session, &record.id, &outcome, shown.map(|other| other.name.clone()))
@@ -91,6 +99,27 @@ fn already(session: &Session) -> Result<Report> {
         // The other process has not written its record yet.
         None => Report::new("a start from this pane is already running").field("result", "already-starting"),
     })
+}
+
+/// The state in which every start under way knows its pane: between the opening of a pane, which has
+/// the focus at once, and the note of it, a press in that pane would pass for one in a pane of its own.
+fn settled(session: &Session) -> Result<State> {
+    let began = Instant::now();
+    loop {
+        let state = session.store.read()?;
+        let mut opening = state.records.iter().filter(|record| {
+            record.phase == Phase::Starting && record.socket == session.socket && record.terminal.is_none()
+        });
+        let under_way = opening.any(|record| {
+            let source =
+                record.source.as_ref().map(|source| session.store.lock_source(&record.socket, source));
+            matches!(source, Some(Ok(None)))
+        });
+        if !under_way || began.elapsed() > PANE {
+            return Ok(state);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A start that this pane belongs to, as its source or as the pane that it opened.

@@ -1,0 +1,46 @@
+//! Deleting: twice from the command line, a question after a key.
+
+use super::world::{LONG, World};
+use crate::support::eventually;
+
+#[test]
+fn delete_needs_a_second_word_and_the_pane_tells_what_happened() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    assert_eq!(world.invoke("delete").ok()["result"], "confirmation-required");
+    assert_eq!(world.boxes().len(), 1);
+    assert_eq!(world.invoke("delete").ok()["result"], "deleted");
+    assert!(world.boxes().is_empty());
+    assert!(world.records().is_empty());
+    world.sees(&pane, "its box was deleted");
+    assert!(world.pane_ids().contains(&pane), "the pane is not dead, it holds");
+    let refused = world.invoke("delete").fails("this pane has no box");
+    assert!(refused["fix"].as_str().unwrap().contains("close_tab"), "{refused}");
+    world.key(&pane, "q");
+    eventually("q closes the pane", LONG, || !world.pane_ids().contains(&pane));
+}
+
+#[test]
+fn a_key_asks_in_a_popup_with_what_is_not_applied_yet() {
+    if !World::has_hands() {
+        return;
+    }
+    let world = World::new();
+    let (_, pane) = world.start();
+    world.types(&pane, "echo x > unsaved.txt; echo do''ne");
+    world.sees(&pane, "done");
+    assert_eq!(world.press("delete").ok()["result"], "confirmation-required");
+    world.popup_says("Delete this box for ever?");
+    world.popup_says("unsaved.txt");
+    world.types_in_popup("n");
+    eventually("the popup closes", LONG, || world.popup().is_none());
+    assert_eq!(world.boxes().len(), 1, "any other key keeps it");
+
+    let _ = world.invoke("pause").ok();
+    let _ = world.press("delete").ok();
+    world.popup_says("unknown, the box is paused");
+    assert_eq!(world.boxes()[0]["status"], "paused", "the question resumes nothing");
+    world.types_in_popup("y");
+    eventually("the box is deleted", LONG, || world.boxes().is_empty());
+    world.sees(&pane, "its box was deleted");
+}

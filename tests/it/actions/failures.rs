@@ -1,0 +1,99 @@
+//! What goes wrong before and after a box is paid for, and how a person hears of it.
+
+use super::world::{LONG, World};
+use crate::support::eventually;
+use serde_json::json;
+
+#[test]
+fn what_cannot_work_is_refused_before_a_box_is_made() {
+    let world = World::new();
+    let config = ".config/herdr/plugins/config/createos.sandbox/config.json";
+    for (settings, words) in [
+        (json!({ "agent": "claude" }), "unknown agent"),
+        (json!({ "remoteRoot": "work" }), "not an absolute path"),
+        (json!({ "agnet": "shell" }), "agnet"),
+    ] {
+        world.home.write(config, settings.to_string());
+        world.invoke("start").fails(words);
+    }
+    world.home.write(config, json!({ "agent": "shell", "excludes": ["src/", "README.md"] }).to_string());
+    let empty = world.invoke("start").fails("no file of this worktree would be uploaded");
+    assert!(empty["fix"].as_str().unwrap().contains("upload --dry-run"), "{empty}");
+    world.home.write(config, json!({ "agent": "shell" }).to_string());
+    let elsewhere = world.home.path().join("tmp").display().to_string();
+    world.herdr(&["workspace", "create", "--cwd", &elsewhere, "--focus"]);
+    world.invoke("start").fails("git");
+    assert!(world.calls_of("create").is_empty(), "nothing was asked of the provider");
+    assert!(world.records().is_empty(), "{:?}", world.records());
+}
+
+#[test]
+fn a_refusal_shows_the_providers_words_and_what_to_do() {
+    let mut world = World::new();
+    for (code, message, fix) in [
+        ("forbidden", "sandbox limit reached (2 of 2)", "paused sandboxes count too"),
+        (
+            "bad_request",
+            "shape s-2vcpu-4gb is not allowed, choices: [s-1vcpu-1gb]",
+            "createos sandbox shapes",
+        ),
+        ("unauthorized", "bad key", "createos login"),
+        ("api_error", "request failed with status 402", "no credit"),
+        ("rate_limited", "slow down", "wait a minute"),
+    ] {
+        world.script("fail", json!([{ "verb": "create", "code": code, "message": message }]));
+        let refused = world.invoke("start").fails(message);
+        assert!(refused["fix"].as_str().unwrap().contains(fix), "{refused}");
+    }
+    let pane = world.pane_ids().last().unwrap().clone();
+    world.sees(&pane, "slow down");
+    assert!(world.boxes().is_empty() && world.records().is_empty());
+}
+
+#[test]
+fn a_failure_after_the_box_was_made_deletes_it_or_says_how() {
+    let mut world = World::with_config(json!({ "agent": "codex" }));
+    // The installer's connection is cut: an exit code of 0 is believed by nobody.
+    world.script("times", json!({ "stream_cut": 1 }));
+    let failed = world.invoke("start").fails("the connection to the box ended before the script did");
+    assert!(failed["error"].as_str().unwrap().contains("was deleted, nothing is billed"), "{failed}");
+    assert!(world.boxes().is_empty());
+    let pane = world.pane_ids().last().unwrap().clone();
+    world.sees(&pane, "nothing is billed");
+    world.key(&pane, "q");
+    eventually("q closes the failed pane", LONG, || !world.pane_ids().contains(&pane));
+
+    world.script("times", json!({ "stream_cut": 2, "rm_fails": 2 }));
+    let failed = world.invoke("start").fails("could not be deleted: the service is busy");
+    let id = world.boxes()[0]["id"].as_str().unwrap().to_owned();
+    assert!(failed["fix"].as_str().unwrap().contains(&format!("createos sandbox rm --yes {id}")), "{failed}");
+    assert_eq!(world.records()[0]["phase"], "leftover");
+}
+
+#[test]
+fn after_a_key_success_is_a_title_and_failure_a_popup() {
+    if !World::has_hands() {
+        return;
+    }
+    let world = World::new();
+    let _ = world.press("info").fails("no box");
+    world.popup_says("this pane has no box");
+    world.types_in_popup("x");
+    eventually("any key closes it", LONG, || world.popup().is_none());
+
+    let (_, pane) = world.start();
+    world.herdr(&["pane", "rename", &pane, "mine"]);
+    let _ = world.press("resume").ok();
+    let shown = world.herdr(&["pane", "get", &pane])["pane"].clone();
+    assert!(shown["title"].as_str().unwrap_or_default().contains("runs"), "{shown}");
+    assert_eq!(shown["label"], "mine", "the user's own label stays");
+
+    world.home.write(".config/herdr/config.toml", "[ui.toast]\ndelivery = \"herdr\"\n");
+    let _ = world.press("pause").ok();
+    eventually("a toast says it", LONG, || {
+        std::fs::read_to_string(world.home.path().join(".herdr-stand-in/toasts"))
+            .is_ok_and(|toasts| toasts.contains("is paused"))
+    });
+    let shown = world.herdr(&["pane", "get", &pane])["pane"].clone();
+    assert!(!shown["title"].as_str().unwrap_or_default().contains("paused"), "not twice: {shown}");
+}

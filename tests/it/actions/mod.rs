@@ -1,0 +1,8 @@
+//! The plugin's actions, on a Herdr (the stand-in, or the real one that `HERDR_BIN_PATH` names) and real boxes.
+
+mod delete;
+mod failures;
+mod quirks;
+mod races;
+mod story;
+mod world;

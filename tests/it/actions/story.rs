@@ -1,0 +1,109 @@
+//! A day with a box: start, work, look away, come back, move, restart, apply, delete.
+
+use super::world::{LONG, World};
+use crate::support::eventually;
+use serde_json::json;
+
+#[test]
+fn an_agent_starts_in_a_box_of_its_own_and_its_work_comes_home() {
+    let world = World::new();
+    let (id, pane) = world.start();
+    world.sees(&pane, "5/5  start");
+    for step in ["1/5  create", "2/5  upload", "3/5  prepare", "4/5  install"] {
+        world.sees(&pane, step);
+    }
+    let name = world.records()[0]["box"].as_str().unwrap().to_owned();
+    assert!(name.starts_with("hd-shop-") && name.len() <= 22, "{name}");
+    assert_eq!(world.boxes().len(), 1);
+
+    // A repository with one commit and a clean tree; what git tracks and the filters keep home is not there.
+    assert_eq!(
+        world.in_box(&id, "cd /workspace && git status --porcelain && git log --oneline | wc -l").trim(),
+        "1"
+    );
+    assert_eq!(world.in_box(&id, "ls -a /workspace | grep -c '^.env$' || true").trim(), "0");
+
+    world.types(&pane, "echo agent >> README.md; git commit -qam work; echo all''done");
+    world.sees(&pane, "alldone");
+    let applied = world.invoke("apply").ok();
+    assert_eq!(applied["result"], "applied", "{applied}");
+    assert_eq!(world.repo.read("README.md"), "hello\nagent\n");
+    assert_eq!(world.invoke("apply").ok()["result"], "no-changes");
+    assert_eq!(world.invoke("undo").ok()["result"], "undone");
+    assert_eq!(world.repo.read("README.md"), "hello\n");
+}
+
+#[test]
+fn a_pane_keeps_its_box_over_the_agents_end_a_move_and_a_restart() {
+    let mut world = World::new();
+    let (id, pane) = world.start();
+    world.types(&pane, "exit 7");
+    world.sees(&pane, "the agent has ended, exit code 7");
+    world.sees(&pane, "s       a shell on THIS machine");
+    let first = world.records()[0]["processId"].clone();
+    // Words that were meant for the agent are no answer: neither a shell here nor the end.
+    world.types(&pane, "squash the last commits please");
+    assert!(!world.screen(&pane).contains("Back from the shell"), "{}", world.screen(&pane));
+    world.key(&pane, "enter");
+    eventually("another agent runs", LONG, || world.records()[0]["processId"] != first);
+    world.answers(&pane, "back", "again");
+
+    let moved = world.herdr(&["pane", "move", &pane, "--new-workspace"]);
+    let after = moved["move_result"]["pane"]["pane_id"].as_str().unwrap().to_owned();
+    assert_ne!(after, pane);
+    eventually("the mapping follows the pane", LONG, || world.records()[0]["pane"] == after);
+    let info = world.invoke("info").ok();
+    assert_eq!((&info["boxId"], &info["pane"]), (&json!(id), &json!(after)));
+    assert_eq!((&info["agent"], &info["status"]), (&json!("shell"), &json!("running")));
+
+    let terminal = world.records()[0]["terminal"].clone();
+    world.stop_server();
+    world.serve();
+    eventually("the mapping is bound again", LONG, || world.records()[0]["terminal"] != terminal);
+    assert!(world.pane_ids().contains(&after), "the pane came back as a shell");
+    let attached = world.invoke("attach").ok();
+    assert_eq!(attached["processId"], world.records()[0]["processId"]);
+    eventually("the restored shell is closed", LONG, || !world.pane_ids().contains(&after));
+    let shown = world.records()[0]["pane"].as_str().unwrap().to_owned();
+    world.answers(&shown, "third", "time");
+    assert_eq!(world.boxes().len(), 1);
+}
+
+#[test]
+fn a_paused_box_says_so_in_its_pane_and_enter_resumes_it() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    assert_eq!(world.invoke("pause").ok()["box"], world.records()[0]["box"]);
+    world.sees(&pane, "the box is paused");
+    assert_eq!(world.invoke("info").ok()["status"], "paused");
+    assert_eq!(world.invoke("pause").ok()["ok"], true, "pausing a paused box is fine");
+    world.key(&pane, "enter");
+    eventually("it runs", LONG, || world.boxes()[0]["status"] == "running");
+    world.answers(&pane, "re", "sumed");
+    let _ = world.invoke("pause").ok();
+    world.sees(&pane, "the box is paused");
+    let _ = world.invoke("attach").ok();
+    world.answers(&pane, "wo", "ken");
+}
+
+#[test]
+fn the_box_of_the_worktree_is_meant_when_the_pane_has_none_and_several_are_listed() {
+    let world = World::new();
+    let first = world.panes()[0]["pane_id"].as_str().unwrap().to_owned();
+    world.invoke("info").fails("this pane has no box");
+    let (id, _) = world.start();
+    let info = crate::support::outcome(super::world::typed(&world, &first, &["herdr", "info"])).success();
+    assert!(info.stdout.contains(&id), "{info:?}");
+    // Delete is never meant over the worktree.
+    let refused = crate::support::outcome(super::world::typed(&world, &first, &["herdr", "delete"]));
+    let _ = refused.fails(1, "this pane has no box");
+    // A start in a pane that shows a box makes another, and says so.
+    let second = world.invoke("start");
+    assert!(second.stdout.contains("this pane shows box"), "{second:?}");
+    let _ = second.ok();
+    let several = crate::support::outcome(super::world::typed(&world, &first, &["herdr", "info"]));
+    let several = several.fails(1, "2 boxes belong to its worktree");
+    for record in world.records() {
+        assert!(several.stderr.contains(record["box"].as_str().unwrap()), "{several:?}");
+    }
+}

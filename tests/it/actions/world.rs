@@ -1,0 +1,383 @@
+//! A Herdr with the plugin linked, a repository, and a provider with real boxes; all of it goes away at the end.
+
+use crate::support::{Home, Repo, binary, eventually, outcome, real_herdr, stand_in};
+use serde_json::{Map, Value, json};
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long anything may take on a machine that is busy with other tests.
+pub const LONG: Duration = Duration::from_secs(60);
+
+const MANIFEST: &str = r#"id = "createos.sandbox"
+name = "CreateOS Sandbox"
+version = "0.1.0"
+min_herdr_version = "0.7.5"
+platforms = ["linux", "macos"]
+"#;
+
+/// What an action left: its result line, and its output for people.
+#[derive(Debug)]
+pub struct Done {
+    pub result: Value,
+    pub stdout: String,
+    pub exit_code: i64,
+}
+
+impl Done {
+    /// Asserts `ok:true` and gives the result line.
+    #[track_caller]
+    pub fn ok(self) -> Value {
+        assert_eq!(self.result["ok"], true, "{self:#?}");
+        assert_eq!(self.exit_code, 0, "{self:#?}");
+        self.result
+    }
+
+    /// Asserts `ok:false` with these words in its error, and gives the result line.
+    #[track_caller]
+    pub fn fails(self, words: &str) -> Value {
+        assert_eq!(self.result["ok"], false, "{self:#?}");
+        assert_eq!(self.exit_code, 1, "{self:#?}");
+        let error = self.result["error"].as_str().unwrap_or_default().to_owned();
+        assert!(error.contains(words), "[{words}] is not in [{error}]\n{self:#?}");
+        self.result
+    }
+}
+
+/// Everything that an action needs.
+pub struct World {
+    pub home: Home,
+    pub repo: Repo,
+    server: Option<Child>,
+    script: Map<String, Value>,
+}
+
+impl World {
+    /// A world with an agent `shell`, boxes of the createos stand-in, and one pane in the repository.
+    pub fn new() -> Self {
+        Self::with_config(json!({ "agent": "shell" }))
+    }
+
+    /// The same with other settings.
+    pub fn with_config(config: Value) -> Self {
+        let home = Home::new().with_bin().var("SHELL", "/bin/sh").var("PS1", "$ ");
+        let repo = Repo::init(&home.path().join("shop"));
+        repo.write("README.md", "hello\n").write("src/main.rs", "fn main() {}\n").write(".env", "A=1\n");
+        repo.commit("one");
+        symlink(real_herdr().unwrap_or_else(|| stand_in("herdr-stand-in")), home.path().join("bin/herdr"))
+            .expect("a link");
+        symlink(stand_in("createos-stand-in"), home.path().join("bin/createos")).expect("a link");
+        for folder in [".herdr-stand-in", ".createos-stand-in"] {
+            std::fs::create_dir_all(home.path().join(folder)).expect("a folder");
+        }
+        let mut world = Self { home, repo, server: None, script: Map::new() };
+        world.script("provider", json!(provider()));
+        world.home.write(".config/herdr/plugins/config/createos.sandbox/config.json", config.to_string());
+        world.home.write("plugin/herdr-plugin.toml", manifest());
+        world.herdr(&["plugin", "link", "plugin"]);
+        world.serve();
+        let top = world.repo.root().display().to_string();
+        world.herdr(&["workspace", "create", "--cwd", &top, "--focus"]);
+        world
+    }
+
+    /// Whether keys and popups can be pressed and read: only the stand-in has a person's hands.
+    pub fn has_hands() -> bool {
+        real_herdr().is_none()
+    }
+
+    /// Scripts one thing of the createos stand-in.
+    pub fn script(&mut self, key: &str, value: Value) {
+        self.script.insert(key.into(), value);
+        let text = Value::Object(self.script.clone()).to_string();
+        self.home.write(".createos-stand-in/control.json", text);
+    }
+
+    /// Starts the server, or starts it again.
+    pub fn serve(&mut self) {
+        let mut command = self.home.command_of(&self.home.path().join("bin/herdr"), &["server"]);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        self.server = Some(command.spawn().expect("herdr starts"));
+        eventually("the server answers", LONG, || self.try_herdr(&["workspace", "list"]).is_some());
+    }
+
+    /// Stops the server as a person does.
+    pub fn stop_server(&mut self) {
+        let _ = outcome(self.home.command_of(&self.home.path().join("bin/herdr"), &["server", "stop"]));
+        if let Some(mut server) = self.server.take() {
+            server.wait().expect("the server ends");
+        }
+    }
+
+    /// Runs herdr; its `.result`.
+    #[track_caller]
+    pub fn herdr(&self, args: &[&str]) -> Value {
+        let outcome = outcome(self.home.command_of(&self.home.path().join("bin/herdr"), args));
+        assert_eq!(outcome.code, 0, "herdr {args:?}: {outcome:?}");
+        if outcome.stdout.trim().is_empty() { Value::Null } else { outcome.json()["result"].clone() }
+    }
+
+    fn try_herdr(&self, args: &[&str]) -> Option<Value> {
+        let outcome = outcome(self.home.command_of(&self.home.path().join("bin/herdr"), args));
+        (outcome.code == 0).then(|| outcome.json()["result"].clone())
+    }
+
+    /// Invokes an action and waits for its end.
+    #[track_caller]
+    pub fn invoke(&self, action: &str) -> Done {
+        self.wait(&self.begin(action))
+    }
+
+    /// Invokes an action; the id of its log entry.
+    #[track_caller]
+    pub fn begin(&self, action: &str) -> String {
+        let invoked = self.herdr(&["plugin", "action", "invoke", &format!("createos.sandbox.{action}")]);
+        invoked["log"]["log_id"].as_str().expect("a log id").to_owned()
+    }
+
+    /// Presses the key of an action, and waits for its end.
+    #[track_caller]
+    pub fn press(&self, action: &str) -> Done {
+        let invoked = self.herdr(&["stand-in", "press", &format!("createos.sandbox.{action}")]);
+        self.wait(invoked["log"]["log_id"].as_str().expect("a log id"))
+    }
+
+    /// Waits for an action's end.
+    #[track_caller]
+    pub fn wait(&self, log_id: &str) -> Done {
+        let began = Instant::now();
+        loop {
+            let logs = self.herdr(&["plugin", "log", "list", "--limit", "200"]);
+            let logs = logs["logs"].as_array().expect("logs").clone();
+            let log = logs.iter().find(|log| log["log_id"] == log_id).expect("the log entry");
+            if log["status"] != "running" {
+                return done(log);
+            }
+            assert!(began.elapsed() < 2 * LONG, "{log_id} still runs");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Every pane.
+    pub fn panes(&self) -> Vec<Value> {
+        self.herdr(&["pane", "list"])["panes"].as_array().expect("panes").clone()
+    }
+
+    /// The ids of every pane.
+    pub fn pane_ids(&self) -> Vec<String> {
+        self.panes().iter().map(|pane| pane["pane_id"].as_str().expect("an id").to_owned()).collect()
+    }
+
+    /// What a pane shows.
+    pub fn screen(&self, pane: &str) -> String {
+        outcome(self.home.command_of(&self.home.path().join("bin/herdr"), &["pane", "read", pane])).stdout
+    }
+
+    /// Waits until a pane shows this.
+    #[track_caller]
+    pub fn sees(&self, pane: &str, text: &str) {
+        let began = Instant::now();
+        loop {
+            let screen = self.screen(pane);
+            if screen.contains(text) {
+                return;
+            }
+            assert!(began.elapsed() < LONG, "[{text}] is not on the screen of {pane}:\n{screen}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Types a line into a pane.
+    pub fn types(&self, pane: &str, line: &str) {
+        self.herdr(&["pane", "send-text", pane, line]);
+        self.herdr(&["pane", "send-keys", pane, "enter"]);
+    }
+
+    /// Types an echo until its answer is there: what is typed before an attach reads is dropped.
+    #[track_caller]
+    pub fn answers(&self, pane: &str, one: &str, two: &str) {
+        let began = Instant::now();
+        while !self.screen(pane).contains(&format!("{one}{two}")) {
+            assert!(began.elapsed() < LONG, "no shell answers in {pane}:\n{}", self.screen(pane));
+            self.types(pane, &format!("echo {one}''{two}"));
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+
+    /// Presses one key in a pane, after the second in which the holding screen ignores keys.
+    pub fn key(&self, pane: &str, key: &str) {
+        std::thread::sleep(Duration::from_millis(1_300));
+        self.herdr(&["pane", "send-keys", pane, key]);
+    }
+
+    /// What the popup shows, when one is open.
+    pub fn popup(&self) -> Option<String> {
+        let herdr = self.home.path().join("bin/herdr");
+        let outcome = outcome(self.home.command_of(&herdr, &["stand-in", "popup"]));
+        (outcome.code == 0).then_some(outcome.stdout)
+    }
+
+    /// Waits until the popup shows this.
+    #[track_caller]
+    pub fn popup_says(&self, text: &str) {
+        eventually(&format!("the popup says {text}"), LONG, || {
+            self.popup().is_some_and(|popup| popup.contains(text))
+        });
+    }
+
+    /// Types into the popup, after the second in which it ignores keys.
+    pub fn types_in_popup(&self, text: &str) {
+        std::thread::sleep(Duration::from_millis(1_300));
+        self.herdr(&["stand-in", "type-popup", text]);
+    }
+
+    /// The plugin's state folder.
+    pub fn state_folder(&self) -> PathBuf {
+        self.home.path().join(".local/state/herdr/plugins/createos.sandbox")
+    }
+
+    /// The state file.
+    pub fn state(&self) -> Value {
+        match std::fs::read(self.state_folder().join("state.json")) {
+            Ok(bytes) => serde_json::from_slice(&bytes).expect("the state is JSON"),
+            Err(_) => json!({ "records": [] }),
+        }
+    }
+
+    /// The records in the state file.
+    pub fn records(&self) -> Vec<Value> {
+        self.state()["records"].as_array().expect("records").clone()
+    }
+
+    fn local(&self, args: &[&str]) -> crate::support::Outcome {
+        outcome(self.home.command_of(&provider(), args))
+    }
+
+    /// Every live box.
+    pub fn boxes(&self) -> Vec<Value> {
+        let listed = self.local(&["local", "-o", "json", "sandbox", "list"]).success().json();
+        listed.as_array().cloned().unwrap_or_default()
+    }
+
+    /// Deletes the only box behind everybody's back.
+    pub fn remove_box(&self) {
+        let id = self.boxes()[0]["id"].as_str().expect("an id").to_owned();
+        let _ = self.local(&["local", "sandbox", "rm", "--yes", &id]).success();
+    }
+
+    /// Runs a script in a box.
+    #[track_caller]
+    pub fn in_box(&self, id: &str, script: &str) -> String {
+        let args = ["local", "sandbox", "exec", id, "--", "bash", "-lc", script];
+        self.local(&args).success().stdout
+    }
+
+    /// The calls of the createos program so far.
+    pub fn calls(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.home.path().join(".createos-stand-in/calls"));
+        let text = text.unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).expect("a call")).collect()
+    }
+
+    /// The argv of every call of this verb.
+    pub fn calls_of(&self, verb: &str) -> Vec<Vec<String>> {
+        let argv =
+            |call: &Value| -> Vec<String> { serde_json::from_value(call["argv"].clone()).expect("words") };
+        let is = |argv: &Vec<String>| {
+            argv.iter()
+                .position(|word| word == "sandbox")
+                .is_some_and(|at| argv.get(at + 1) == Some(&verb.to_owned()))
+        };
+        self.calls().iter().map(argv).filter(is).collect()
+    }
+
+    /// Starts a box; its id and its pane.
+    #[track_caller]
+    pub fn start(&self) -> (String, String) {
+        let result = self.invoke("start").ok();
+        assert_eq!(result["result"], "started", "{result}");
+        let text = |key: &str| result[key].as_str().expect("text").to_owned();
+        (text("boxId"), text("pane"))
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop_server();
+        // A clean-up that is on its way must find its provider until it is done.
+        let began = Instant::now();
+        while running("cleanup", self.home.path()) && began.elapsed() < LONG {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        for listed in self.boxes() {
+            let id = listed["id"].as_str().expect("an id").to_owned();
+            let _ = self.local(&["local", "sandbox", "rm", "--yes", &id]);
+        }
+        for record in [".herdr-stand-in/unknown", ".createos-stand-in/unknown"] {
+            let unknown = std::fs::read_to_string(self.home.path().join(record));
+            if let (Ok(unknown), false) = (unknown, std::thread::panicking()) {
+                panic!("calls that are not in the contract:\n{unknown}");
+            }
+        }
+    }
+}
+
+/// Whether a process of ours with this word lives in this home.
+fn running(word: &str, home: &std::path::Path) -> bool {
+    let home = format!("HOME={}", home.display());
+    std::fs::read_dir("/proc").into_iter().flatten().flatten().any(|entry| {
+        let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
+        read("cmdline").split(|byte| *byte == 0).any(|own| own == word.as_bytes())
+            && read("environ").split(|byte| *byte == 0).any(|pair| pair == home.as_bytes())
+    })
+}
+
+fn done(log: &Value) -> Done {
+    let text = |key: &str| log[key].as_str().unwrap_or_default().to_owned();
+    let stdout = text("stdout");
+    let line = stdout.lines().rev().find_map(|line| line.strip_prefix("CREATEOS_HERDR_RESULT: "));
+    let line = line.unwrap_or_else(|| panic!("no result line: {log:#}"));
+    Done {
+        result: serde_json::from_str(line).expect("the result line is JSON"),
+        exit_code: log["exit_code"].as_i64().unwrap_or(-1),
+        stdout,
+    }
+}
+
+fn manifest() -> String {
+    let program = binary().display().to_string();
+    let mut text = MANIFEST.to_owned();
+    for action in ["start", "attach", "sync", "apply", "undo", "pause", "resume", "info", "delete"] {
+        text.push_str(&format!(
+            "[[actions]]\nid = \"{action}\"\ntitle = \"{action}\"\ncommand = [\"{program}\", \"herdr\", \"{action}\"]\n"
+        ));
+    }
+    for (pane, placement, command) in [
+        ("agent", "split", "provision"),
+        ("sync", "split", "sync-pane"),
+        ("message", "popup", "message"),
+        ("delete", "popup", "ask-delete"),
+        ("boxes", "overlay", "boxes"),
+    ] {
+        text.push_str(&format!(
+            "[[panes]]\nid = \"{pane}\"\ntitle = \"{pane}\"\nplacement = \"{placement}\"\ncommand = [\"{program}\", \"herdr\", \"{command}\"]\n"
+        ));
+    }
+    text.push_str(&format!(
+        "[[events]]\non = \"pane.moved\"\ncommand = [\"{program}\", \"herdr\", \"reconcile\"]\n\
+         [[startup]]\ncommand = [\"{program}\", \"herdr\", \"reconcile\"]\n"
+    ));
+    text
+}
+
+/// A command line in the home, as a person in a pane types it.
+pub fn typed(world: &World, pane: &str, args: &[&str]) -> Command {
+    let mut command = world.home.command(args);
+    command.env("HERDR_PANE_ID", pane).current_dir(world.repo.root());
+    command
+}
+
+fn provider() -> PathBuf {
+    std::env::var_os("TEST_PROVIDER").map_or_else(binary, PathBuf::from)
+}
