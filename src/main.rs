@@ -17,6 +17,7 @@ mod merge;
 mod paths;
 mod setup;
 mod state;
+mod trial;
 mod ui;
 mod worktree;
 
@@ -55,7 +56,7 @@ fn parse(args: &[std::ffi::OsString]) -> cli::Cli {
 
 fn run(cli: cli::Cli) -> error::Result<u8> {
     match cli.command {
-        cli::Command::Try(_args) => Ok(0),
+        cli::Command::Try(args) => trial::run(&args),
         cli::Command::Setup(args) => setup::run(&args),
         cli::Command::Shim(command) => shim(command),
         cli::Command::Herdr(command) => action::run(command),

@@ -30,6 +30,11 @@ pub(crate) fn upload(args: &UploadArgs) -> Result<u8> {
 }
 
 fn run(args: &UploadArgs) -> Result<()> {
+    if !args.dry_run && args.output.is_none() {
+        return Err(Error::usage("herdr upload shows or writes what start would send; say which")
+            .help("list it: createos-sandbox herdr upload --dry-run")
+            .help("write it: createos-sandbox herdr upload --output FILE"));
+    }
     let to_stdout = args.output.as_deref() == Some(Path::new("-"));
     if to_stdout && args.json {
         return Err(Error::usage("--json and --output - both want stdout").help("name a file: --output FILE"));

@@ -64,7 +64,7 @@ pub(crate) enum HerdrCommand {
 #[derive(Debug, Args)]
 pub(crate) struct UploadArgs {
     /// List what would leave, and why each other file stays
-    #[arg(long, conflicts_with = "output", required_unless_present = "output")]
+    #[arg(long, conflicts_with = "output")]
     pub(crate) dry_run: bool,
     /// Print one JSON document
     #[arg(long)]

@@ -85,7 +85,11 @@ pub(crate) struct SetupArgs {
         "egress", "exclude", "sync_exclude", "provider", "key", "no_keys", "force", "reset"])]
     pub(crate) undo: bool,
 
-    /// Ask no questions
+    /// Install what is missing or too old (createos, Herdr, Bun) without asking
+    #[arg(long, conflicts_with_all = ["doctor", "undo"])]
+    pub(crate) install_missing: bool,
+
+    /// Ask no questions, and install nothing that was not asked for
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
 

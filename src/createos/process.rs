@@ -5,6 +5,7 @@ use super::provider::ASK;
 use super::{BoxId, Failure, ProcessId, Provider};
 use serde_json::Value;
 use std::ffi::OsString;
+use std::time::Duration;
 
 /// A process to start on a PTY.
 #[derive(Debug, Clone)]
@@ -91,6 +92,23 @@ impl Provider {
         const VERB: &str = "sandbox process get";
         let run = self.json().args(["process", "get", id.as_str(), process.as_str()]).limit(ASK);
         ProcessView::parse(VERB, &Self::document(VERB, run)?)
+    }
+
+    /// Types `keys` to a process's terminal and follows its output to the end; no terminal of ours
+    /// is needed. The output is replayed from its beginning, so nothing that was shown is missed.
+    ///
+    /// # Errors
+    /// The provider's refusal, or the process does not end within `limit`.
+    pub(crate) fn attach_typing(
+        &self,
+        id: &BoxId,
+        process: &ProcessId,
+        keys: impl Into<Vec<u8>>,
+        limit: Duration,
+    ) -> Result<String, Failure> {
+        let run = self.sandbox().args(["process", "attach", "--after", "0", "--stdin"]);
+        let run = run.args([id.as_str(), process.as_str()]).stdin_bytes(keys).limit(limit);
+        Ok(Self::finish("sandbox process attach", run)?.stdout_text())
     }
 
     /// The argv that attaches a terminal to a process. With `replay` it shows the retained output

@@ -42,24 +42,32 @@ impl ProviderKind {
 pub(crate) struct Provider {
     kind: ProviderKind,
     program: PathBuf,
+    env: Vec<(OsString, OsString)>,
     stop: Option<Arc<AtomicBool>>,
 }
 
 impl Provider {
     /// The official CLI at this path.
     pub(crate) fn createos(program: impl Into<PathBuf>) -> Self {
-        Self { kind: ProviderKind::Createos, program: program.into(), stop: None }
+        Self { kind: ProviderKind::Createos, program: program.into(), env: Vec::new(), stop: None }
     }
 
     /// Our own provider in this binary.
     pub(crate) fn local(own_binary: impl Into<PathBuf>) -> Self {
-        Self { kind: ProviderKind::Local, program: own_binary.into(), stop: None }
+        Self { kind: ProviderKind::Local, program: own_binary.into(), env: Vec::new(), stop: None }
     }
 
     /// The same provider whose calls end early, as [`Refusal::Interrupted`], once the flag is raised.
     #[must_use]
     pub(crate) fn stop_when(mut self, raised: Arc<AtomicBool>) -> Self {
         self.stop = Some(raised);
+        self
+    }
+
+    /// The same provider with a variable set for every call.
+    #[must_use]
+    pub(crate) fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), value.into()));
         self
     }
 
@@ -121,6 +129,7 @@ impl Provider {
             Some(raised) => Run::new(&self.program).stop_when(Arc::clone(raised)),
             None => Run::new(&self.program),
         };
+        let run = self.env.iter().fold(run, |run, (name, value)| run.env(name, value));
         run.cwd("/")
             .env("CREATEOS_DO_NOT_TRACK", "1")
             .env("NO_COLOR", "1")

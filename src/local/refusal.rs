@@ -41,6 +41,10 @@ pub(super) fn explain(refused: &Refused) -> Error {
              docker run --security-opt systempaths=unconfined",
         ),
         Step::Mount if missing => error.help("Linux 5.12 or newer is needed, see: uname -r"),
+        Step::DropRoot if missing => error.help(
+            "this root lives in a user namespace that has no other user, as in a container: \
+             run it as an ordinary user, or map more uids",
+        ),
         Step::DropRoot => error.help("run it as an ordinary user, or as a root that may change its uid"),
         Step::Mount | Step::Confine | Step::Setup => error,
     }

@@ -1,8 +1,11 @@
 //! The root file system of a new box: folders that are its own, and places for what is mounted.
 
 use super::inside::SYSTEM;
+use super::refusal;
+use super::spec::{Refused, Step};
 use crate::error::{IoContext, Result};
 use rustix::fs::{Gid, Mode, OFlags, Uid};
+use rustix::io::Errno;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
@@ -37,7 +40,18 @@ const FOLDERS: [(&str, u32); 20] = [
 /// Anything that keeps it from being complete.
 pub(super) fn make(root: &Path, uid: Option<u32>) -> Result<()> {
     let owner = uid.map(|uid| (Uid::from_raw(uid), Gid::from_raw(uid)));
-    let top = folder(rustix::fs::CWD, root, 0o755, owner).at("create", root)?;
+    let top = match folder(rustix::fs::CWD, root, 0o755, owner) {
+        // Making the folder was allowed, giving it away was not: root in a user namespace of its own.
+        Err(errno @ (Errno::INVAL | Errno::PERM)) if owner.is_some() => {
+            let detail = format!("chown to uid {}", uid.unwrap_or_default());
+            return Err(refusal::explain(&Refused {
+                step: Step::DropRoot,
+                detail,
+                errno: errno.raw_os_error(),
+            }));
+        }
+        made => made.at("create", root)?,
+    };
     for (name, mode) in FOLDERS {
         folder(&top, Path::new(name), mode, owner).at("create", &root.join(name))?;
     }

@@ -1,7 +1,8 @@
-//! What only the local index knows of a path: a submodule, or a file that a sparse checkout leaves out.
+//! What only the local git knows of a path: a submodule, a file that a sparse checkout leaves out, one
+//! that it ignores.
 
 use crate::error::{Error, Result};
-use crate::exec::Run;
+use crate::exec::{Ended, Run};
 use crate::worktree::RelPath;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,20 +22,55 @@ pub(super) struct Marks {
 /// # Errors
 /// git cannot be run there; its own words and remedy are passed on.
 pub(super) fn read(worktree: &Path) -> Result<Marks> {
+    let ended = git(worktree).args(["ls-files", "-z", "-t", "--stage"]).run()?;
+    if !ended.success() {
+        return Err(refused(worktree, &ended));
+    }
+    Ok(parse(&ended.stdout))
+}
+
+/// Those of `paths` that the user's own ignore rules match, as the upload judges them: with
+/// `--no-index`, so that rules count for tracked files too. No path may be behind a link: git refuses
+/// the whole call for one (contract `git.md`).
+///
+/// # Errors
+/// git cannot be run there.
+pub(super) fn ignored<'a>(
+    worktree: &Path,
+    paths: impl Iterator<Item = &'a RelPath>,
+) -> Result<BTreeSet<RelPath>> {
+    let mut input = Vec::new();
+    for path in paths {
+        input.extend(path.as_bytes());
+        input.push(0);
+    }
+    if input.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let run = git(worktree).args(["check-ignore", "--no-index", "--stdin", "-z"]).stdin_bytes(input);
+    let ended = run.run()?;
+    // 1 is none.
+    if !matches!(ended.code(), 0 | 1) {
+        return Err(refused(worktree, &ended));
+    }
+    let records = ended.stdout.split(|byte| *byte == 0);
+    Ok(records.filter_map(|record| RelPath::new(record).ok()).collect())
+}
+
+fn git(worktree: &Path) -> Run<'static> {
     let mut run = Run::new("git").args(["--no-optional-locks", "-c", "core.fsmonitor=false"]).arg("-C");
-    run = run.arg(worktree).args(["ls-files", "-z", "-t", "--stage"]).limit(Duration::from_secs(120));
+    run = run.arg(worktree).limit(Duration::from_secs(120));
     // Variables that git sets for its hooks would point it elsewhere.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("GIT_") && name != "GIT_CONFIG_SYSTEM" {
             run = run.env_remove(name);
         }
     }
-    let ended = run.run()?;
-    if !ended.success() {
-        return Err(Error::failed(format!("git cannot read {}", worktree.display()))
-            .fact("git said", ended.stderr_text()));
-    }
-    Ok(parse(&ended.stdout))
+    run
+}
+
+fn refused(worktree: &Path, ended: &Ended) -> Error {
+    Error::failed(format!("git cannot read {}", worktree.display())).fact("git said", ended.stderr_text())
 }
 
 /// `S 100644 HASH 0\tPATH` records.

@@ -4,6 +4,7 @@ use super::fetch::Source;
 use super::index::{self, Marks};
 use super::links::{Leads, leads};
 use super::merge_file::{self, Merge};
+use super::obstacles::obstacles;
 use super::ours::{Here, Ours, Way};
 use super::parcel::{Arrived, Parcel};
 use super::proposal::{Fate, Judged, Proposal, What};
@@ -77,7 +78,7 @@ pub(super) fn judge(
         let fate = case.merge(&path, kind, bases.get(&path), &mut changes)?;
         fates.insert(path, fate);
     }
-    for (path, why) in case.obstacles(&changes)? {
+    for (path, why) in obstacles(case.ours, &changes)? {
         fates.insert(path, Fate::Conflict(why));
     }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
@@ -151,6 +152,19 @@ impl<'a> Case<'a, '_> {
             if let Some(why) = why {
                 dropped.insert(path, why);
             }
+        }
+        let mut askable = Vec::new();
+        for (path, _) in self.theirs() {
+            let mut behind_link = false;
+            for folder in folders_of(&path) {
+                behind_link |= self.ours.way(&folder)? == Way::Link;
+            }
+            if !behind_link && !dropped.contains_key(&path) {
+                askable.push(path);
+            }
+        }
+        for path in index::ignored(self.ours.root(), askable.iter())? {
+            dropped.insert(path, "ignored here by git".into());
         }
         Ok(dropped)
     }
@@ -276,50 +290,6 @@ impl<'a> Case<'a, '_> {
         let after = After { entry, contents, mode: None };
         changes.push(Change { path: path.clone(), before: Some(here), after: Some(after) });
         Ok(Fate::Merged)
-    }
-
-    /// What stands in the way of a change, apart from the path's own contents.
-    fn obstacles(&mut self, changes: &[Change]) -> Result<Vec<(RelPath, String)>> {
-        let deletes: BTreeSet<&[u8]> =
-            changes.iter().filter(|c| c.after.is_none()).map(|c| c.path.as_bytes()).collect();
-        let mut found = Vec::new();
-        let mut spellings = BTreeMap::new();
-        for Change { path, .. } in changes.iter().filter(|change| change.after.is_some()) {
-            let mut why = None;
-            for folder in folders_of(path) {
-                let what = match self.ours.way(&folder)? {
-                    Way::Folder | Way::Repository | Way::Missing => continue,
-                    Way::Link => "a link",
-                    Way::File => "a file",
-                };
-                if !deletes.contains(folder.as_bytes()) {
-                    why = Some(format!("{folder} is {what} here"));
-                }
-            }
-            if self.ours.at(path)? == Here::Folder {
-                let below = self.ours.below(path)?;
-                if let Some(other) = below.iter().find(|other| !deletes.contains(&other[..])) {
-                    why = Some(format!("a folder here, with {}", String::from_utf8_lossy(other)));
-                }
-            }
-            if let Some(twin) = self.ours.twin(path)?
-                && !deletes.contains(twin.as_bytes())
-            {
-                why = Some(format!(
-                    "differs only in letter case from {twin}, and this disk takes them for one"
-                ));
-            }
-            if self.ours.folds_case() {
-                let folded = String::from_utf8_lossy(path.as_bytes()).to_lowercase();
-                if let Some(other) = spellings.insert(folded, path) {
-                    why = Some(format!(
-                        "differs only in letter case from {other}, and this disk takes them for one"
-                    ));
-                }
-            }
-            found.extend(why.map(|why| (path.clone(), why)));
-        }
-        Ok(found)
     }
 
     /// What is in step on both sides when all of this is home: theirs, but for what was dropped.

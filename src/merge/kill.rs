@@ -1,4 +1,5 @@
-//! Points between two steps of an apply where a test can end the process, in debug builds only.
+//! What tests need of a debug build: points between two steps of an apply where the process ends itself,
+//! and a file system that cannot exchange two names. A release build has neither.
 
 /// The variable that says at which point, counted from one, a debug build ends itself.
 #[cfg(debug_assertions)]
@@ -23,3 +24,19 @@ pub(super) fn point(_name: &str) {
 /// A point between two steps. In a release build it is nothing.
 #[cfg(not(debug_assertions))]
 pub(super) fn point(_name: &str) {}
+
+/// Says that a debug build shall do without the exchange of two names.
+#[cfg(debug_assertions)]
+pub(super) const NO_EXCHANGE: &str = "CREATEOS_SANDBOX_NO_EXCHANGE";
+
+/// Whether two names may be exchanged in one step, if the file system can.
+#[cfg(debug_assertions)]
+pub(super) fn exchanges() -> bool {
+    std::env::var_os(NO_EXCHANGE).is_none()
+}
+
+/// Whether two names may be exchanged in one step, if the file system can.
+#[cfg(not(debug_assertions))]
+pub(super) fn exchanges() -> bool {
+    true
+}

@@ -1,7 +1,8 @@
 //! The state folder of one box's work: the base, the last patches, what each apply replaced, and undo.
 
 use super::journal::{Journal, Phase, Step};
-use super::ours::Here;
+use super::obstacles::obstacles;
+use super::ours::Ours;
 use super::script;
 use super::transaction::{self, After, Change, Place};
 use super::tree::Tree;
@@ -231,9 +232,13 @@ impl Ledger {
         let changes = backwards(&journal, &place);
         let mut touched = Vec::new();
         for change in &changes {
-            if tree.at(&change.path)? != change.before.map_or(Here::Nothing, Here::Entry) {
+            if !change.fits(tree.at(&change.path)?) {
                 touched.push(change.path.to_string());
             }
+        }
+        if touched.is_empty() {
+            let blocked = obstacles(&mut Ours::new(&at_home)?, &changes)?;
+            touched.extend(blocked.into_iter().map(|(path, why)| format!("{path}: {why}")));
         }
         if !touched.is_empty() {
             let error = Error::failed("files were changed since the last apply, nothing was undone");

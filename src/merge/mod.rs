@@ -8,6 +8,7 @@ mod kill;
 mod ledger;
 mod links;
 mod merge_file;
+mod obstacles;
 mod ours;
 mod parcel;
 mod patch;

@@ -192,13 +192,14 @@ impl Proposal {
         })
     }
 
-    fn write(&self, ledger: &Ledger) -> Result<PathBuf> {
+    /// Brings the changes into the worktree; gives the kept patch.
+    pub(super) fn write(&self, ledger: &Ledger) -> Result<PathBuf> {
         let _lock = ledger.lock()?;
         self.base_is_ours(ledger)?;
         let tree = Tree::open(&self.worktree)?;
         // Once more, right before the first write; each step looks again at what it takes out.
         for change in &self.changes {
-            if !matches_before(tree.at(&change.path)?, change) {
+            if !change.fits(tree.at(&change.path)?) {
                 return Err(Error::failed(format!(
                     "{} was changed here meanwhile, nothing was changed",
                     change.path
@@ -238,16 +239,6 @@ impl Proposal {
             return Ok(());
         }
         Err(Error::failed("another apply came in between, nothing was changed").help("do it again"))
-    }
-}
-
-/// A folder may be in the place of a new file: its files are on their way out with the same apply.
-fn matches_before(here: Here, change: &Change) -> bool {
-    match here {
-        Here::Nothing => change.before.is_none(),
-        Here::Entry(entry) => change.before == Some(entry),
-        Here::Folder => change.before.is_none() && change.after.is_some(),
-        Here::Special => false,
     }
 }
 

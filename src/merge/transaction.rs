@@ -35,6 +35,19 @@ pub(super) struct Change {
     pub(super) after: Option<After>,
 }
 
+impl Change {
+    /// Whether the path is as the change expects it. A folder may be in the place of a new file: its
+    /// files are on their way out with the same change.
+    pub(super) fn fits(&self, here: Here) -> bool {
+        match here {
+            Here::Nothing => self.before.is_none(),
+            Here::Entry(entry) => self.before == Some(entry),
+            Here::Folder => self.before.is_none() && self.after.is_some(),
+            Here::Special => false,
+        }
+    }
+}
+
 /// A change's folder in our state: `journal.json`, `before/`, `base-before`, `base-after`.
 #[derive(Debug, Clone)]
 pub(super) struct Place(pub(super) PathBuf);

@@ -38,14 +38,7 @@ impl Tree {
     pub(super) fn open(root: &Path) -> Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(root, flags, Mode::empty()).at("open the folder", root)?;
-        Ok(Self { root: fd, shown: root.to_path_buf(), exchanges: true })
-    }
-
-    /// The same, as on a file system that cannot exchange two names in one step.
-    #[cfg(test)]
-    pub(super) fn without_exchange(mut self) -> Self {
-        self.exchanges = false;
-        self
+        Ok(Self { root: fd, shown: root.to_path_buf(), exchanges: super::kill::exchanges() })
     }
 
     fn full(&self, path: &RelPath) -> PathBuf {

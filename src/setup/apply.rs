@@ -40,7 +40,7 @@ impl Apply<'_> {
     /// # Errors
     /// A change failed; those before it were taken back, or the error says which were not.
     pub(crate) fn run(&self, changes: &[Change], before: Option<Receipt>, purpose: Purpose) -> Result<()> {
-        self.sweep(changes);
+        self.sweep(changes, before.as_ref());
         let mut folders = Vec::new();
         let mut receipt = match purpose {
             Purpose::Setup => {
@@ -84,16 +84,19 @@ impl Apply<'_> {
         }
     }
 
-    /// What a write that was killed left behind.
-    fn sweep(&self, changes: &[Change]) {
-        let mut folders = vec![self.paths.receipts(), self.paths.bundled_plugin()];
-        for change in changes {
-            if let Change::File(FileChange { path, .. }) = change {
-                folders.extend(path.parent().map(Path::to_path_buf));
-                folders.extend(
-                    crate::fs::resolve(path).ok().and_then(|real| real.parent().map(Path::to_path_buf)),
-                );
-            }
+    /// What a write that was killed left behind, now or in an earlier run.
+    fn sweep(&self, changes: &[Change], before: Option<&Receipt>) {
+        let changed = changes.iter().filter_map(|change| match change {
+            Change::File(FileChange { path, .. }) => Some(path),
+            _ => None,
+        });
+        let earlier = before.iter().flat_map(|receipt| &receipt.files).map(|file| &file.path);
+        let receipts = self.paths.receipts();
+        let mut folders = vec![receipts.join("originals"), receipts, self.paths.bundled_plugin()];
+        for path in changed.chain(earlier) {
+            let real = crate::fs::resolve(path).ok();
+            let parents = [Some(path.as_path()), real.as_deref()].into_iter().flatten();
+            folders.extend(parents.filter_map(Path::parent).map(Path::to_path_buf));
         }
         for folder in folders {
             sweep_staged(&folder);
@@ -140,7 +143,10 @@ impl Apply<'_> {
                 self.write_bundle(&change.folder, &change.before, &change.after, folders)
             }
             Change::Plugin(change) => self.register(&change.from, &change.to),
-            Change::Build(change) => self.build(change),
+            Change::Build(build) => self.build(build).map_err(|error| match self.revert(change) {
+                Ok(()) => error,
+                Err(failed) => error.fact("not taken back", failed.message()),
+            }),
             Change::Program(change) => write_program(&change.path, &change.after),
             Change::File(change) => self.write_file(change, folders),
         }

@@ -115,7 +115,10 @@ mod tests {
 
     #[test]
     fn the_actions_are_those_of_the_documentation() {
-        assert_eq!(actions(), ["start", "attach", "sync", "apply", "pause", "resume", "info", "delete"]);
+        assert_eq!(
+            actions(),
+            ["start", "attach", "sync", "apply", "undo", "pause", "resume", "info", "delete"]
+        );
     }
 
     #[test]

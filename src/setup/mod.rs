@@ -36,6 +36,7 @@ use apply::{Apply, Purpose};
 use change::Change;
 use check::{Check, Status};
 use checks::Context;
+use install::missing::Consent;
 use observe::{Depth, Observed, observe};
 use plan::Plan;
 use receipt::What;
@@ -102,6 +103,16 @@ impl Session<'_> {
         !self.request.yes && !self.request.json && !self.request.dry_run && ui::is_on_terminal()
     }
 
+    /// Whether missing programs may be installed.
+    fn consent(&self) -> Consent {
+        match self.request {
+            Request { dry_run: true, .. } => Consent::DryRun,
+            Request { install_missing: true, .. } => Consent::Given,
+            _ if self.asks() => Consent::Ask,
+            _ => Consent::None,
+        }
+    }
+
     fn doctor(&self, report: &mut Report) -> u8 {
         let template = template::herdr();
         let observed = observe(template, self.paths, self.request, Depth::Doctor);
@@ -126,11 +137,27 @@ impl Session<'_> {
 
     fn set_up(&self, report: &mut Report) -> Result<u8> {
         let template = template::herdr();
-        let observed = observe(template, self.paths, self.request, Depth::Setup);
-        let context = Context::new(template, self.request, &observed, self.paths, ui::is_on_terminal());
-        let checks = checks::before_setup(&context);
+        let look = || {
+            let observed = observe(template, self.paths, self.request, Depth::Setup);
+            let context = Context::new(template, self.request, &observed, self.paths, ui::is_on_terminal());
+            let checks = checks::before_setup(&context);
+            (observed, checks)
+        };
+        let (mut observed, mut checks) = look();
+        let can_be_had = install::missing::installable(&checks, &observed, self.paths)?;
+        let ids: Vec<&str> = can_be_had.iter().map(|(check, _)| check.id).collect();
+        if install::missing::install(&can_be_had, self.consent(), self.paths, &|text| self.say(text))? {
+            drop(can_be_had);
+            (observed, checks) = look();
+        }
         self.annotate(&checks);
-        let missing = missing(&checks);
+        let missing = missing(&checks).map_err(|error| match self.consent() {
+            Consent::None if !ids.is_empty() => error.help(format!(
+                "or have {} installed: createos-sandbox setup herdr --install-missing",
+                ids.join(" and ")
+            )),
+            _ => error,
+        });
         report.add_checks(checks);
         missing?;
         let own = programs::own_path()

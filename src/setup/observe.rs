@@ -92,12 +92,13 @@ pub(crate) fn provider(flags: &Settings, config: &FileSeen) -> Provider {
 pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, depth: Depth) -> Observed {
     let config = FileSeen::look(&paths.plugin_config());
     let provider = provider(&request.settings, &config);
-    let found: Vec<(&Requirement, Option<PathBuf>)> = template
+    let found: Vec<(&Requirement, Vec<PathBuf>)> = template
         .requirements
         .iter()
-        .map(|requirement| (requirement, programs::locate(requirement)))
+        .map(|requirement| (requirement, programs::candidates(requirement, paths.home())))
         .collect();
-    let path_of = |id: &str| found.iter().find(|(r, _)| r.id == id).and_then(|(_, path)| path.clone());
+    let path_of =
+        |id: &str| found.iter().find(|(r, _)| r.id == id).and_then(|(_, paths)| paths.first().cloned());
     let createos = path_of("createos").filter(|_| provider == Provider::Createos);
     let herdr = path_of("herdr").map(Herdr::new);
     let everything = depth == Depth::Doctor;
@@ -108,9 +109,9 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
             .filter(|(requirement, _)| {
                 everything || requirement.needed != Need::Bun || request.plugin != WantedPlugin::Bundled
             })
-            .map(|(requirement, path)| {
-                let probe = path.clone().map(|path| scope.spawn(|| programs::probe(requirement, path)));
-                (requirement.id.clone(), probe)
+            .map(|(requirement, paths)| {
+                let paths = paths.clone();
+                (requirement.id.clone(), scope.spawn(|| programs::probe_best(requirement, paths)))
             })
             .collect();
         let session = createos.as_deref().map(|path| scope.spawn(move || session::probe(path)));
@@ -123,10 +124,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
         let plugin = registered(&paths.herdr_config_dir().join("plugins.json"), &template.plugin.id);
         let folder = paths.bundled_plugin();
         Observed {
-            programs: versions
-                .into_iter()
-                .map(|(id, probe)| (id, probe.map_or(Program::Missing, join)))
-                .collect(),
+            programs: versions.into_iter().map(|(id, probe)| (id, join(probe))).collect(),
             credentials: Credentials::look(paths.home(), |name| {
                 std::env::var_os(name).is_some_and(|value| !value.is_empty())
             }),

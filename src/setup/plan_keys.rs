@@ -24,7 +24,9 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
         let missing: Vec<Wanted> = request.keys.iter().filter(|key| !bound(&key.action)).cloned().collect();
         if !missing.is_empty() {
             plan.notes.push(format!("{shown} was left alone (--no-keys); the bindings to paste:"));
-            plan.block = Some(keys::block(&missing));
+            // With the chords and in the style that a merge would have chosen, where the file can be read.
+            let merged = keys::merge(file.contents(), &request.keys).map(|merged| merged.block);
+            plan.block = Some(merged.unwrap_or_else(|_unparsable| keys::block(&missing)));
         }
         plan.chords = chords(file.contents(), &request.keys);
         return Ok(());

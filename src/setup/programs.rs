@@ -1,8 +1,11 @@
 //! Programs on this machine: where they are and which version they are.
 
+use super::install;
 use super::template::Requirement;
 use super::version::Version;
+use crate::createos::Own;
 use crate::exec::Run;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -52,22 +55,40 @@ impl Program {
     }
 }
 
-/// Where a program is: in its variable, else on PATH. A link to this program itself is passed over, as the
-/// shim under the name `createos` is one.
-pub(crate) fn locate(requirement: &Requirement) -> Option<PathBuf> {
+/// Where a program is: in its variable, on PATH, and where its installer puts it even when that is not on
+/// PATH. This program itself is passed over, which the shim under the name `createos` leads to.
+pub(crate) fn candidates(requirement: &Requirement, home: &Path) -> Vec<PathBuf> {
     let named = requirement.variable.as_ref().and_then(std::env::var_os).and_then(|value| {
         // Herdr's server says so of a binary that was replaced under it (contract `herdr.md` 6.1).
         let text = value.to_string_lossy();
         let path = PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(&text));
         (path.is_absolute() && path.exists()).then_some(path)
     });
-    let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
-    let is_own = |path: &PathBuf| own.is_some() && path.canonicalize().ok() == own;
-    named.or_else(|| which::which_all(&requirement.program).ok()?.find(|path| !is_own(path)))
+    let on_path = which::which_all(&requirement.program).into_iter().flatten();
+    let landed = install::landed(&requirement.id, home);
+    let own = Own::of_this_process();
+    let mut seen = BTreeSet::new();
+    let all = named.into_iter().chain(on_path).chain(landed);
+    all.filter(|path| !own.as_ref().is_some_and(|own| own.is(path)))
+        .filter(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())))
+        .collect()
+}
+
+/// The first of these copies that will do; the first one when none does.
+pub(crate) fn probe_best(requirement: &Requirement, paths: Vec<PathBuf>) -> Program {
+    let mut first = None;
+    for path in paths {
+        let program = probe(requirement, path);
+        if program.will_do(requirement.minimum) {
+            return program;
+        }
+        first.get_or_insert(program);
+    }
+    first.unwrap_or(Program::Missing)
 }
 
 /// Asks the program at `path` for its version.
-pub(crate) fn probe(requirement: &Requirement, path: PathBuf) -> Program {
+fn probe(requirement: &Requirement, path: PathBuf) -> Program {
     let run = Run::new(&path).args(&requirement.version).cwd("/").env("CREATEOS_DO_NOT_TRACK", "1");
     let ended = match run.limit(LIMIT).run() {
         Ok(ended) => ended,

@@ -30,6 +30,8 @@ pub(crate) struct Request {
     pub(crate) chosen_keys: Vec<String>,
     /// No questions.
     pub(crate) yes: bool,
+    /// Missing programs are installed without asking.
+    pub(crate) install_missing: bool,
     /// One JSON document.
     pub(crate) json: bool,
     /// Warnings fail.
@@ -111,6 +113,7 @@ impl Request {
             chosen_keys: chosen.into_iter().map(|(action, _)| action).collect(),
             edit_keys: !args.no_keys,
             yes: args.yes,
+            install_missing: args.install_missing,
             json: args.json,
             strict: args.strict,
             dry_run: args.dry_run,

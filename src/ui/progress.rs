@@ -42,8 +42,8 @@ impl Progress {
             ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr())
                 .with_style(style.progress_chars("=> "))
         });
-        bar.set_message(super::bytes(bytes));
         bar.set_position(done);
+        bar.set_message(super::bytes(bytes));
     }
 }
 

@@ -10,4 +10,5 @@ mod install_script;
 mod local;
 mod setup;
 mod shim;
+mod trial;
 mod upload;

@@ -131,7 +131,7 @@ fn lines_are_counted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn git_takes_any_pair_of_contents(
         old in proptest::collection::vec("[ab\r]{0,3}\n?", 0..40),

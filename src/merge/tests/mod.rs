@@ -1,7 +1,11 @@
 //! The room against a workspace with a real bash, git and tar. Boxes with isolation are tested through
 //! the command line; here the `Remote` is a clean shell with a home of its own.
 
+mod hostile;
+mod kills;
+mod property;
 mod table;
+mod undo;
 
 use super::*;
 use crate::config::RemoteRoot;
@@ -22,6 +26,8 @@ pub(super) struct Shell {
     bin: PathBuf,
     /// Scripts run so far.
     runs: usize,
+    /// Bytes pulled so far.
+    pulled: u64,
 }
 
 impl Shell {
@@ -49,6 +55,7 @@ impl Remote for Shell {
     fn pull(&mut self, path: &str, contents: &mut (dyn Write + Send), limit: u64) -> Result<()> {
         let file = std::fs::File::open(path).map_err(|error| Error::io("pull", Path::new(path), &error))?;
         let copied = std::io::copy(&mut file.take(limit + 1), contents).unwrap();
+        self.pulled += copied;
         if copied > limit {
             return Err(Error::failed("the file is larger than expected"));
         }
@@ -92,7 +99,7 @@ impl World {
             here: path.join("here"),
             root: there.to_str().unwrap().parse().unwrap(),
             there,
-            shell: Shell { home: path.join("home"), bin: path.join("bin"), runs: 0 },
+            shell: Shell { home: path.join("home"), bin: path.join("bin"), runs: 0, pulled: 0 },
             ledger: Ledger::new(path.join("state")),
             state: path.join("state"),
             _dir: dir,

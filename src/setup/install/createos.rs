@@ -2,12 +2,12 @@
 //! (contract `createos-cli.md` 1.1), but without curl and without sudo.
 
 use super::download::download;
+use super::template::template;
 use super::url::Url;
 use super::{Installed, Machine, not_first};
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
 use crate::fs::digest;
-use serde::Deserialize;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -27,22 +27,10 @@ pub(crate) struct CreateosInstall {
     replaces: bool,
 }
 
-#[derive(Deserialize)]
-struct Template {
-    createos: Releases,
-}
-
-#[derive(Deserialize)]
-struct Releases {
-    releases: String,
-}
-
 impl CreateosInstall {
     /// Plans it: which asset, and where to. Variables are those of the official installer.
     pub(super) fn new(existing: Option<&Path>, machine: &Machine<'_>) -> Result<Self> {
-        let template: Template = toml_edit::de::from_str(super::script::TEMPLATE)
-            .expect("the built-in template is valid, which is tested");
-        let releases = (machine.var)(MIRROR).unwrap_or(template.createos.releases);
+        let releases = (machine.var)(MIRROR).unwrap_or_else(|| template().createos.releases.clone());
         let folder = Url::new(&releases, MIRROR)?.join(&release(machine.var)?);
         let target = folder_for(existing, machine).join(PROGRAM);
         Ok(Self { asset: folder.join(&asset()?), replaces: target.symlink_metadata().is_ok(), target })

@@ -3,7 +3,9 @@
 
 mod createos;
 mod download;
+pub(super) mod missing;
 mod script;
+mod template;
 #[cfg(test)]
 mod tests;
 mod url;
@@ -84,6 +86,12 @@ impl Installation {
             Self::Script(install) => install.run(machine),
         }
     }
+}
+
+/// Copies of a program where its installer puts it, on PATH or not.
+pub(crate) fn landed(id: &str, home: &Path) -> Vec<PathBuf> {
+    let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    template::places(id, home, &var).into_iter().filter(|path| path.is_file()).collect()
 }
 
 /// Whether PATH leads to `program` under `name`.

@@ -1,43 +1,17 @@
 //! Programs that come by their own official installer script, from `templates/install.toml`.
 
 use super::download::download;
+use super::template::{Script, places, template};
 use super::url::Url;
 use super::{Installed, Machine, not_first};
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
 use crate::ui;
-use serde::Deserialize;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The template's text.
-pub(super) const TEMPLATE: &str = include_str!("../../../templates/install.toml");
 /// Names the installer of the createos CLI that is to run instead of our own download.
 pub(super) const CREATEOS_URL: &str = "CREATEOS_INSTALL_URL";
-
-#[derive(Deserialize)]
-struct Template {
-    script: Vec<Script>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Script {
-    id: String,
-    url: String,
-    variable: String,
-    shell: String,
-    needs: Vec<String>,
-    lands: Vec<Place>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Place {
-    variable: Option<String>,
-    below: Option<String>,
-    home: Option<String>,
-}
 
 /// A script that is planned.
 #[derive(Debug)]
@@ -49,22 +23,17 @@ pub(crate) struct ScriptInstall {
 impl ScriptInstall {
     /// Plans it; none when there is no script for this program.
     pub(super) fn new(id: &str, machine: &Machine<'_>) -> Result<Option<Self>> {
-        let template: Template =
-            toml_edit::de::from_str(TEMPLATE).expect("the built-in template is valid, which is tested");
         let script = match id {
-            // Only when the user names it: its own rules say where it puts the program.
+            // Only when the user names it: our own download is the rule.
             "createos" => (machine.var)(CREATEOS_URL).map(|url| Script {
                 id: id.into(),
                 url,
                 variable: CREATEOS_URL.into(),
                 shell: "sh".into(),
                 needs: Vec::new(),
-                lands: vec![
-                    Place { variable: Some("CREATEOS_INSTALL_DIR".into()), below: None, home: None },
-                    Place { variable: None, below: None, home: Some(".local/bin".into()) },
-                ],
+                lands: Vec::new(),
             }),
-            id => template.script.into_iter().find(|script| script.id == id),
+            id => template().script.iter().find(|script| script.id == id).cloned(),
         };
         let Some(script) = script else { return Ok(None) };
         let url = (machine.var)(&script.variable).unwrap_or_else(|| script.url.clone());
@@ -110,20 +79,7 @@ impl ScriptInstall {
 
     /// Where the program is now: where its installer puts it, else on PATH.
     fn landed(&self, machine: &Machine<'_>) -> Option<PathBuf> {
-        let places = self.script.lands.iter().filter_map(|place| {
-            let folder = match (&place.variable, &place.home) {
-                (Some(variable), _) => PathBuf::from((machine.var)(variable)?),
-                (None, Some(below)) => machine.home.join(below),
-                (None, None) => return None,
-            };
-            Some(
-                place
-                    .below
-                    .as_ref()
-                    .map_or_else(|| folder.clone(), |below| folder.join(below))
-                    .join(&self.script.id),
-            )
-        });
+        let places = places(&self.script.id, machine.home, machine.var).into_iter();
         let on_path = which::which_in_all(&self.script.id, Some(machine.path), "/").into_iter().flatten();
         let own = crate::createos::Own::of_this_process();
         places.chain(on_path).find(|path| path.is_file() && !own.as_ref().is_some_and(|own| own.is(path)))

@@ -3,7 +3,7 @@
 use super::check::{Check, entropy, is_placeholder};
 use crate::worktree::RelPath;
 use crate::worktree::deny::Glob;
-use aho_corasick::{AhoCorasick, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -104,7 +104,10 @@ impl RuleSet {
                 anchored[at].push(Rule::new(&entry)?);
             }
         }
-        let literals = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(literals)?;
+        let literals = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(literals)?;
         Ok(Self { literals, anchored, in_files })
     }
 
@@ -153,6 +156,10 @@ impl Rule {
         if self.begins_before {
             let reach = &contents[at.saturating_sub(REACH)..at];
             start -= reach.iter().rev().take_while(|byte| is_token(**byte)).count();
+            // The letter of an escaped line feed is not the token's first.
+            if start > 0 && contents[start - 1] == b'\\' && matches!(contents[start], b'n' | b'r' | b't') {
+                start += 1;
+            }
         } else if !begins(contents, at) {
             return false;
         }

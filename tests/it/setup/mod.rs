@@ -1,7 +1,12 @@
 //! `createos-sandbox setup herdr`: the doctor, the plan, setting up and taking back.
 
+mod corpus;
 mod doctor;
 mod first;
+mod install;
+mod killed;
+mod refused;
+mod replace;
 mod undo;
 
 use crate::support::{Home, User, program};

@@ -29,7 +29,7 @@ pub(crate) struct Herdr {
 
 fn main() -> ExitCode {
     let argv: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = argv.iter().map(String::as_str).collect();
+    let words = without_session(&argv);
     let places = Places::from_env();
     let control = Control::read(&places);
     let herdr = Herdr { places, control };
@@ -42,6 +42,16 @@ fn main() -> ExitCode {
         .or_else(|| herdr.run(&words))
         .unwrap_or_else(|| herdr.control.unknown(&words));
     reply.print()
+}
+
+/// The words without `--session default`, which is taken out wherever it stands (contract 0). Other sessions
+/// are not known here.
+fn without_session(argv: &[String]) -> Vec<&str> {
+    let mut words: Vec<&str> = argv.iter().map(String::as_str).collect();
+    if let Some(at) = words.windows(2).position(|pair| pair == ["--session", "default"]) {
+        words.drain(at..at + 2);
+    }
+    words
 }
 
 impl Herdr {

@@ -52,19 +52,18 @@ impl Herdr {
     }
 
     pub(crate) fn link(&self, words: &[&str]) -> Reply {
-        let mut path = None;
+        // The path comes first; what follows is an option.
+        let Some((path, options)) = words.split_first() else {
+            return usage("usage: herdr plugin link <path> [--disabled]");
+        };
         let mut enabled = true;
-        for word in words {
-            match *word {
+        for option in options {
+            match *option {
                 "--disabled" => enabled = false,
                 "--enabled" => enabled = true,
-                word if path.is_some() || word.starts_with('-') => {
-                    return usage(&format!("unknown option: {word}"));
-                }
-                word => path = Some(word),
+                other => return usage(&format!("unknown option: {other}")),
             }
         }
-        let Some(path) = path else { return usage("usage: herdr plugin link <path> [--disabled]") };
         let path =
             path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |rest| self.places.home.join(rest));
         let manifest = match Manifest::load(&path, &self.control.version) {

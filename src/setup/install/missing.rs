@@ -1,0 +1,104 @@
+//! Offering to install what is missing or too old, before a setup gives up on it.
+
+use super::{Installation, Installed, Machine, NotFirst};
+use crate::error::Result;
+use crate::paths::Paths;
+use crate::setup::check::{Check, Status};
+use crate::setup::observe::Observed;
+use crate::setup::programs::Program;
+use crate::ui;
+
+/// Who decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::setup) enum Consent {
+    /// The command line said yes.
+    Given,
+    /// A person is asked.
+    Ask,
+    /// Only say what would be done.
+    DryRun,
+    /// Nobody is there to ask, so no.
+    None,
+}
+
+/// The requirements that failed and that we can install.
+pub(in crate::setup) fn installable<'a>(
+    checks: &'a [Check],
+    observed: &Observed,
+    paths: &Paths,
+) -> Result<Vec<(&'a Check, Installation)>> {
+    let failed = checks.iter().filter(|check| check.required && check.status == Status::Fail);
+    let mut found = Vec::new();
+    with_machine(paths, |machine| {
+        for check in failed {
+            let existing = observed.programs.get(check.id).and_then(Program::path);
+            if let Some(installation) = Installation::of(check.id, existing, machine)? {
+                found.push((check, installation));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Installs what is agreed on. Says whether anything was, so that all has to be looked at again.
+///
+/// # Errors
+/// A download or an installer failed.
+pub(in crate::setup) fn install(
+    missing: &[(&Check, Installation)],
+    consent: Consent,
+    paths: &Paths,
+    say: &dyn Fn(&str),
+) -> Result<bool> {
+    let mut any = false;
+    for (check, installation) in missing {
+        let id = check.id;
+        let doing = match consent {
+            Consent::None => continue,
+            Consent::DryRun => format!("Would install {id} (--install-missing):"),
+            Consent::Given => format!("Installing {id}:"),
+            Consent::Ask => format!("{}. To install it, this will:", ui::visible(&check.message)),
+        };
+        say(&doing);
+        for line in installation.lines() {
+            say(&format!("  {line}"));
+        }
+        let agreed = match consent {
+            Consent::Given => true,
+            Consent::Ask => ui::confirm(&format!("Install {id}?"), true)?,
+            Consent::DryRun | Consent::None => false,
+        };
+        if agreed {
+            let installed = with_machine(paths, |machine| installation.run(machine))?;
+            say(&done(id, &installed, paths));
+            any = true;
+        }
+    }
+    Ok(any)
+}
+
+fn done(id: &str, installed: &Installed, paths: &Paths) -> String {
+    let mut text = format!("Installed {id} to {}", paths.show(&installed.path));
+    if let Some(backup) = &installed.backup {
+        text.push_str(&format!("; the one before it is {}", paths.show(backup)));
+    }
+    let folder = installed.path.parent().map(|folder| paths.show(folder)).unwrap_or_default();
+    match &installed.not_first {
+        None => {}
+        Some(NotFirst::OffPath) => {
+            text.push_str(&format!("\n{folder} is not on PATH yet: add it in your shell's file"))
+        }
+        Some(NotFirst::Behind(other)) => {
+            text.push_str(&format!("\nPATH leads to {} first: put {folder} before it", paths.show(other)));
+        }
+    }
+    text
+}
+
+/// This process's machine. An empty variable counts as unset.
+fn with_machine<T>(paths: &Paths, run: impl FnOnce(&Machine<'_>) -> Result<T>) -> Result<T> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    run(&Machine { home: paths.home(), path: &path, var: &var })
+}

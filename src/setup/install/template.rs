@@ -1,0 +1,106 @@
+//! `templates/install.toml`: where programs come from and where they land.
+
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+/// The template.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Template {
+    /// The official CLI.
+    pub(super) createos: Releases,
+    /// Programs with an installer script.
+    pub(super) script: Vec<Script>,
+}
+
+/// Releases that are downloaded here.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Releases {
+    /// The address of the releases.
+    pub(super) releases: String,
+    /// Where the program lands.
+    pub(super) lands: Vec<Place>,
+}
+
+/// An official installer script.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Script {
+    /// The requirement's id, which is the program's name, too.
+    pub(super) id: String,
+    /// The script's address.
+    pub(super) url: String,
+    /// A variable that names another one.
+    pub(super) variable: String,
+    /// What runs it.
+    pub(super) shell: String,
+    /// What it calls that not every machine has.
+    pub(super) needs: Vec<String>,
+    /// Where the program lands.
+    pub(super) lands: Vec<Place>,
+}
+
+/// A folder.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub(super) enum Place {
+    /// In a folder that a variable names.
+    Variable {
+        /// The variable.
+        variable: String,
+        /// A folder below it.
+        #[serde(default)]
+        below: PathBuf,
+    },
+    /// In the home folder.
+    Home {
+        /// The folder below it.
+        home: PathBuf,
+    },
+}
+
+/// The template in this binary.
+pub(super) fn template() -> &'static Template {
+    static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
+        toml_edit::de::from_str(include_str!("../../../templates/install.toml"))
+            .expect("the built-in template is valid, which is tested")
+    });
+    &TEMPLATE
+}
+
+/// The files that a program may be after its installer has run, best first.
+pub(super) fn places(id: &str, home: &Path, var: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+    let template = template();
+    let lands = match template.script.iter().find(|script| script.id == id) {
+        Some(script) => script.lands.as_slice(),
+        None if id == "createos" => template.createos.lands.as_slice(),
+        None => &[],
+    };
+    let folders = lands.iter().filter_map(|place| match place {
+        Place::Variable { variable, below } => Some(PathBuf::from(var(variable)?).join(below)),
+        Place::Home { home: below } => Some(home.join(below)),
+    });
+    folders.map(|folder| folder.join(id)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_land_where_their_installers_say() {
+        let places = |id: &str| {
+            let var = |name: &str| (name == "BUN_INSTALL").then(|| "/b".to_owned());
+            places(id, Path::new("/h"), &var)
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(places("bun"), ["/b/bin/bun", "/h/.bun/bin/bun"]);
+        assert_eq!(places("createos"), ["/h/.local/bin/createos"]);
+        assert_eq!(places("herdr"), ["/h/.local/bin/herdr"]);
+        assert!(places("git").is_empty());
+    }
+}

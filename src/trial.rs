@@ -1,0 +1,179 @@
+//! `try`: an agent's work in a local box and home again, without an account and without Herdr.
+
+mod agent;
+mod source;
+mod stage;
+
+use crate::cli::TryArgs;
+use crate::config::RemoteRoot;
+use crate::createos::{BoxId, BoxName, CreateSpec, ProviderBox};
+use crate::error::{Error, IoContext, Result};
+use crate::merge::{self, Ledger, Outcome, Remote};
+use crate::worktree::{self, Packed, RelPath, Rules, Selection, Worktree};
+use crate::{local, state, ui};
+use stage::{Interrupt, Stage};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// The exit code of a program that a person interrupted, as shells report it.
+const INTERRUPTED: u8 = 130;
+/// Where the archive lands in the box; prepare moves it away from there.
+const ARCHIVE: &str = "/tmp/createos-sandbox-upload.tgz";
+/// How many names of files that stayed home are shown.
+const NAMED: usize = 3;
+
+/// Runs the whole loop in a temporary folder; nothing of it is left, whatever happens.
+///
+/// # Errors
+/// The step that failed, or why no box can be isolated here (exit code 2).
+pub(crate) fn run(args: &TryArgs) -> Result<u8> {
+    let interrupt = Interrupt::listen()?;
+    match steps(args, &interrupt) {
+        Err(_) if interrupt.raised() => {
+            ui::note("interrupted: the box and every file of this try are gone");
+            Ok(INTERRUPTED)
+        }
+        result => result.map(|()| 0),
+    }
+}
+
+fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
+    let git = which::which("git").map_err(|_| {
+        Error::cannot_run("git is not on PATH").help("install git 2.31 or newer, then run this again")
+    })?;
+    let given = args.worktree.as_deref().map(|folder| open(&git, folder)).transpose()?;
+    ui::line("createos-sandbox try: an agent's work in a box and home again, on this machine\n");
+    let mut steps = ui::Steps::new(&["isolate", "worktree", "create", "upload", "agent", "apply", "delete"]);
+
+    local::probe()?;
+    interrupt.check()?;
+    steps.done("isolate", "own user, files, processes and network: works here");
+
+    let stage = Stage::set(interrupt)?;
+    let (source, made_up) = match given {
+        Some(worktree) => (worktree, false),
+        None => (source::made_up(&git, &stage.path().join("worktree"))?, true),
+    };
+    let selection = worktree::select(&source, &Rules::default())?;
+    interrupt.check()?;
+    steps.done("worktree", &describe(&selection, made_up));
+
+    let root = RemoteRoot::default();
+    let (id, name) = create(&stage)?;
+    interrupt.check()?;
+    steps.done("create", &name);
+
+    let archive = stage.path().join("upload.tgz");
+    let packed = pack(&selection, &archive, interrupt)?;
+    let home = match made_up {
+        true => source.root().to_path_buf(),
+        false => source::copy(&git, &archive, &stage.path().join("copy"))?,
+    };
+    let mut remote = ProviderBox::new(stage.provider().clone(), id.clone());
+    remote.push(&mut File::open(&archive).at("read", &archive)?, ARCHIVE)?;
+    merge::prepare(&mut remote, &root, ARCHIVE, &packed.base)?;
+    interrupt.check()?;
+    steps.done("upload", &left(&packed));
+
+    agent::work(stage.provider(), &id, &root, interrupt)?;
+    interrupt.check()?;
+    steps.done("agent", "typed an edit and a commit on its terminal");
+
+    let ledger = Ledger::new(stage.path().join("ledger"));
+    let patch = bring_home(&mut remote, &root, &home, &packed, &ledger)?;
+    interrupt.check()?;
+    steps.done("apply", &patch.summary);
+
+    stage.strike()?;
+    steps.done("delete", "the box and every file of this try are gone");
+
+    ui::line(format!("\n{}", patch.text));
+    ui::line(format!(
+        "Done in {}. The commit above was made in the box and came home as a patch.\nNext: createos-sandbox setup",
+        ui::seconds(steps.elapsed())
+    ));
+    Ok(())
+}
+
+/// Somebody's worktree, which is only read.
+fn open(git: &Path, folder: &Path) -> Result<Worktree> {
+    if !folder.is_dir() {
+        return Err(Error::usage(format!("there is no folder {}", folder.display()))
+            .help("name a git worktree: createos-sandbox try --worktree DIR"));
+    }
+    Worktree::discover(git, folder)
+}
+
+fn describe(selection: &Selection, made_up: bool) -> String {
+    let total = selection.files().len() + selection.stayed.len();
+    match made_up {
+        true => format!("a made-up repository of {}", ui::count(total as u64, "file")),
+        false => ui::count(total as u64, "file"),
+    }
+}
+
+/// A box without any network, named so that a list of boxes explains it.
+fn create(stage: &Stage) -> Result<(BoxId, String)> {
+    let name: BoxName = format!("hd-try-{}", state::random::letters(5))
+        .parse()
+        .map_err(|error| Error::failed(format!("the box got no name: {error}")))?;
+    let created = stage.provider().create(&CreateSpec {
+        name,
+        shape: "s-2vcpu-4gb".into(),
+        rootfs: None,
+        auto_pause: None,
+        egress: Vec::new(),
+        no_network: true,
+    })?;
+    Ok((created.id, created.name.to_string()))
+}
+
+fn pack(selection: &Selection, archive: &Path, interrupt: &Interrupt) -> Result<Packed> {
+    let file = File::create(archive).at("create", archive)?;
+    let mut out = interrupt.writer(BufWriter::new(file));
+    let packed = worktree::pack(selection, &mut out, &mut |_, _| {})?;
+    out.flush().at("write", archive)?;
+    Ok(packed)
+}
+
+fn left(packed: &Packed) -> String {
+    let mut text = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
+    if !packed.stayed.is_empty() {
+        let names: Vec<_> =
+            packed.stayed.iter().take(NAMED).map(|stayed| stayed.path.display().to_string()).collect();
+        let more = if packed.stayed.len() > NAMED { ", …" } else { "" };
+        text += &format!("; {} stayed home: {}{more}", packed.stayed.len(), names.join(", "));
+    }
+    text
+}
+
+/// What came home, as text.
+struct Patch {
+    summary: String,
+    text: String,
+}
+
+fn bring_home(
+    remote: &mut ProviderBox,
+    root: &RemoteRoot,
+    home: &Path,
+    packed: &Packed,
+    ledger: &Ledger,
+) -> Result<Patch> {
+    ledger.begin(&packed.base)?;
+    let rules = Rules::default();
+    let keeps_home = |path: &RelPath| worktree::stays_home(path, &rules).map(|(_, rule)| rule);
+    let applied = merge::fetch(remote, root, home, &packed.base, &keeps_home)?.apply(remote, ledger)?;
+    let (Outcome::Applied, Some(kept)) = (applied.outcome, &applied.patch) else {
+        return Err(Error::failed("the commit did not come home").fact("result", applied.outcome.word()));
+    };
+    let text = std::fs::read(kept).at("read", kept)?;
+    let summary = format!(
+        "the commit came home: {}, +{} -{}",
+        ui::count(applied.files as u64, "file"),
+        applied.lines.insertions,
+        applied.lines.deletions
+    );
+    Ok(Patch { summary, text: ui::visible(&String::from_utf8_lossy(&text)) })
+}

@@ -1,0 +1,132 @@
+//! The documents cannot rot: their console blocks run, and what they show is what comes out.
+
+use crate::support::{Home, Outcome, Repo};
+use std::path::{Path, PathBuf};
+
+/// A command of a console block and the output that the document shows for it.
+struct Example {
+    line: usize,
+    command: String,
+    shown: Vec<String>,
+}
+
+/// The `console` blocks of a document: `$ COMMAND`, then its output. A line `…` stands for any lines,
+/// `…` inside a line for any text.
+fn examples(document: &str) -> Vec<Example> {
+    let mut found: Vec<Example> = Vec::new();
+    let mut inside = false;
+    for (number, line) in document.lines().enumerate() {
+        match line {
+            "```console" => inside = true,
+            "```" => inside = false,
+            _ if !inside => {}
+            _ => match line.strip_prefix("$ ") {
+                Some(command) => {
+                    found.push(Example { line: number + 1, command: command.into(), shown: Vec::new() });
+                }
+                None => found.last_mut().expect("a block begins with a command").shown.push(line.into()),
+            },
+        }
+    }
+    found
+}
+
+/// Whether `line` is what `pattern` shows.
+fn line_matches(pattern: &str, line: &str) -> bool {
+    let mut parts = pattern.split('…');
+    let first = parts.next().expect("split gives one part");
+    let Some(mut rest) = line.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.len() >= last.len() && rest.ends_with(last)
+}
+
+/// Whether `lines` are what `shown` shows.
+fn lines_match(shown: &[String], lines: &[&str]) -> bool {
+    match shown.split_first() {
+        None => lines.is_empty(),
+        Some((pattern, rest)) if pattern == "…" => {
+            (0..=lines.len()).any(|skipped| lines_match(rest, &lines[skipped..]))
+        }
+        Some((pattern, rest)) => {
+            lines.first().is_some_and(|line| line_matches(pattern, line)) && lines_match(rest, &lines[1..])
+        }
+    }
+}
+
+/// The repository's documents that hold examples.
+fn documents() -> Vec<PathBuf> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = vec![top.join("README.md"), top.join("CONTRIBUTING.md")];
+    for entry in std::fs::read_dir(top.join("docs")).into_iter().flatten().flatten() {
+        if entry.path().extension().is_some_and(|end| end == "md") {
+            found.push(entry.path());
+        }
+    }
+    found
+}
+
+/// A home as the documents assume it: a worktree, the stand-ins as `herdr` and `createos` on PATH.
+fn run(example: &Example) -> Option<Outcome> {
+    let words: Vec<&str> = example.command.split_whitespace().collect();
+    let (program, args) = words.split_first().expect("a command");
+    if *program != "createos-sandbox" {
+        return None;
+    }
+    let home = Home::new();
+    let repo = Repo::init(&home.path().join("webshop"));
+    repo.write("README.md", "# Webshop\n").write("src/app.js", "start()\n").write(".env", "KEY=1\n");
+    repo.commit("begin");
+    Some(home.run_in(repo.root(), args))
+}
+
+#[test]
+fn the_documents_show_what_comes_out() {
+    let mut ran = 0;
+    for path in documents() {
+        let text = std::fs::read_to_string(&path).expect("a document");
+        for example in examples(&text) {
+            let Some(outcome) = run(&example) else { continue };
+            ran += 1;
+            let lines: Vec<&str> = outcome.stdout.lines().chain(outcome.stderr.lines()).collect();
+            assert!(
+                lines_match(&example.shown, &lines),
+                "{}:{}: `{}` shows\n{}\n--- but prints\n{}",
+                path.display(),
+                example.line,
+                example.command,
+                example.shown.join("\n"),
+                lines.join("\n"),
+            );
+        }
+    }
+    assert!(ran > 0, "no example ran");
+}
+
+#[test]
+fn the_readme_names_only_commands_that_exist() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("README");
+    let home = Home::new();
+    let mut checked = 0;
+    for piece in text.split('`').skip(1).step_by(2) {
+        let Some(rest) = piece.strip_prefix("createos-sandbox ") else { continue };
+        // The command words: up to the first flag, placeholder or value.
+        let words: Vec<&str> =
+            rest.split_whitespace().take_while(|word| word.chars().all(|c| c.is_ascii_lowercase())).collect();
+        if words.is_empty() {
+            continue;
+        }
+        let mut args = words.clone();
+        args.push("--help");
+        let outcome = home.run(&args);
+        assert_eq!(outcome.code, 0, "`{piece}`: {outcome:?}");
+        checked += 1;
+    }
+    assert!(checked > 5, "only {checked} commands were found");
+}

@@ -1,0 +1,169 @@
+//! A failure at each step takes back what was done before it, and says so.
+
+use super::{BUNDLE, CONFIG, SETTINGS, machine, tree};
+use crate::support::{Herdr, Home, User};
+use serde_json::json;
+use std::process::Command;
+
+/// The user's files and the registration; what Herdr leaves beside them does not count.
+fn state(home: &Home, herdr: &Herdr<'_>) -> (Option<String>, Option<String>, usize, bool) {
+    let read = |file: &str| std::fs::read_to_string(home.path().join(file)).ok();
+    let ours = home.path().join(".local/share/createos-sandbox").exists();
+    (read(CONFIG), read(SETTINGS), herdr.registry().len(), ours)
+}
+
+#[test]
+fn a_link_that_is_refused_leaves_nothing() {
+    let home = machine(User::Me);
+    let mut herdr = Herdr::in_home(&home);
+    if !herdr.is_stand_in() {
+        return;
+    }
+    herdr.fail("plugin link", 1, "Error: Custom { kind: Other, error: \"disk quota exceeded\" }");
+    let failed = home.run(&["setup"]).fails(1, "herdr plugin link failed");
+    assert!(failed.stderr.contains("disk quota exceeded"), "{}", failed.stderr);
+    assert!(failed.stderr.contains("taken back"), "{}", failed.stderr);
+    assert_eq!(state(&home, &herdr), (None, None, 0, false));
+}
+
+#[test]
+fn a_config_that_herdr_rejects_goes_back_with_herdrs_words() {
+    let home = machine(User::Me);
+    let mut herdr = Herdr::in_home(&home);
+    if !herdr.is_stand_in() {
+        return;
+    }
+    home.write(CONFIG, "[ui]\nold = 1\n");
+    let old = json!({ "text": "unknown config key ui.old; ignoring key" });
+    herdr.script("diagnostics", json!([old, { "text": "no such thing", "when": "createos.sandbox.start" }]));
+    let failed = home.run(&["setup"]).fails(1, "Herdr does not accept the new config.toml");
+    assert!(failed.stderr.contains("no such thing"), "{}", failed.stderr);
+    assert!(!failed.stderr.contains("ui.old"), "an old complaint is not ours: {}", failed.stderr);
+    assert_eq!(state(&home, &herdr), (Some("[ui]\nold = 1\n".into()), None, 0, false));
+    herdr.script("diagnostics", json!([old]));
+    let _ = home.run(&["setup"]).success();
+}
+
+#[test]
+fn a_running_herdr_is_told_and_its_refusal_is_passed_on() {
+    let home = machine(User::Me);
+    let mut herdr = Herdr::in_home(&home);
+    if !herdr.is_stand_in() {
+        return;
+    }
+    herdr.script("server", json!({ "reload": "applied" }));
+    let setup = home.run(&["setup"]).success();
+    assert!(setup.stdout.contains("The running Herdr has taken the keys over."), "{}", setup.stdout);
+    herdr.script("server", json!({ "reload": "partial", "diagnostics": ["kept the old keys"] }));
+    let undo = home.run(&["setup", "--undo"]).success();
+    assert!(undo.stderr.contains("kept the old keys"), "{}", undo.stderr);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_an_error_that_changes_nothing() {
+    for user in User::all() {
+        let home = machine(user);
+        let herdr = Herdr::in_home(&home);
+        home.write(".local/share/keep", "");
+        home.mode(".local/share", 0o555);
+        // Root writes where no write bit is, so for root the mode proves nothing.
+        let probe = crate::support::outcome(home.command_of("touch".as_ref(), &[".local/share/probe"]));
+        if probe.code == 0 {
+            assert!(rustix::process::geteuid().is_root());
+            home.mode(".local/share", 0o755);
+            continue;
+        }
+        let _ = home.run(&["setup"]).fails(1, "could not create the folder");
+        assert_eq!(state(&home, &herdr), (None, None, 0, false));
+        home.mode(".local/share", 0o755);
+        let _ = home.run(&["setup"]).success();
+    }
+}
+
+#[test]
+fn a_read_only_file_is_not_written_and_the_block_is_printed() {
+    for user in User::all() {
+        let home = machine(user);
+        let _herdr = Herdr::in_home(&home);
+        home.write(CONFIG, "[ui]\n");
+        home.mode(CONFIG, 0o444);
+        let setup = home.run(&["setup"]).success();
+        assert!(setup.stdout.contains("config.toml was not written: "), "{}", setup.stdout);
+        assert!(setup.stdout.contains("key = \"prefix+shift+s\""), "{}", setup.stdout);
+        assert_eq!(home.read(CONFIG), "[ui]\n");
+        assert_eq!(home.run(&["setup", "--strict"]).code, 1);
+        let doctor = home.run(&["setup", "--doctor"]).success();
+        assert!(doctor.stdout.contains("is read-only (mode 0444)"), "{}", doctor.stdout);
+    }
+}
+
+#[test]
+fn a_file_that_a_generator_writes_is_left_to_it() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    crate::support::program(&home, "bin/chezmoi", "#!/bin/sh\necho /home/me/dotfiles/config.toml.tmpl\n");
+    let setup = home.run(&["setup"]).success();
+    assert!(
+        setup.stdout.contains("chezmoi writes it, from /home/me/dotfiles/config.toml.tmpl"),
+        "{}",
+        setup.stdout
+    );
+    assert_eq!(home.read(CONFIG), "[ui]\n");
+}
+
+#[test]
+fn a_file_that_does_not_parse_stops_it_with_line_column_and_block() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    for broken in [&b"[ui]\nx = \"\\e\"\n"[..], b"[ui]\n[keys\n", b"\xff\xfe", b"keys = {\n}\n"] {
+        home.write(CONFIG, broken);
+        let before = tree(home.path());
+        let failed = home.run(&["setup"]).fails(1, "config.toml, line ");
+        assert!(failed.stderr.contains("key = \"prefix+shift+s\""), "{}", failed.stderr);
+        assert_eq!(tree(home.path()), before);
+        let _ = home.run(&["setup", "--no-keys"]).success();
+        assert_eq!(std::fs::read(home.path().join(CONFIG)).unwrap(), broken);
+        let _ = home.run(&["setup", "--undo"]).success();
+    }
+}
+
+/// A full disk: a small file system of its own, which only root can make.
+#[test]
+fn a_full_disk_leaves_the_old_files() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let mine = format!("# {}\n[ui]\n", "x".repeat(60_000));
+    home.write("seed.toml", &mine);
+    std::fs::create_dir(home.path().join(".config")).unwrap();
+    let inner = crate::support::binary();
+    // The tmpfs takes the original and nothing of that size beside it.
+    let script = format!(
+        "set -e; mount -t tmpfs -o size=100k none .config; mkdir -p .config/herdr; cp seed.toml {CONFIG}; \
+         if dd if=/dev/zero of=.config/probe bs=1k count=90 2>/dev/null; then echo no-refusal; fi; rm -f .config/probe; \
+         {} setup; echo code $?; cmp seed.toml {CONFIG} && echo same; ls -A .config/herdr",
+        inner.display()
+    );
+    let script = script.replace("setup; echo", "setup || echo failed; echo");
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", &script]);
+    let outer = home.command(&[]);
+    command.env_clear().current_dir(home.path());
+    for (name, value) in outer.get_envs() {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    let outcome = crate::support::outcome(command);
+    if outcome.stderr.contains("unshare failed") || outcome.stderr.contains("permission denied") {
+        return;
+    }
+    assert!(!outcome.stdout.contains("no-refusal"), "{outcome:?}");
+    assert!(outcome.stdout.contains("failed\n") && outcome.stdout.contains("same\n"), "{outcome:?}");
+    assert!(outcome.stderr.contains("No space left"), "{outcome:?}");
+    assert!(!outcome.stdout.contains(".createos-sandbox-"), "nothing staged is left: {outcome:?}");
+    assert!(!home.path().join(BUNDLE).exists(), "the steps before it are taken back");
+}

@@ -1,0 +1,139 @@
+//! What is there already: an install from GitHub, a checkout, a disabled plugin; and other sources.
+
+use super::{BUNDLE, SETTINGS, machine};
+use crate::support::{Herdr, Home, User, on_github, program};
+
+const FOREIGN: &str = "id = \"createos.sandbox\"\nname = \"Of record\"\nversion = \"9.9.9\"\n\
+    min_herdr_version = \"0.7.5\"\nplatforms = [\"linux\", \"macos\"]\n\
+    [[actions]]\nid = \"start\"\ntitle = \"Start\"\ncommand = [\"./run.sh\", \"start\"]\n";
+
+fn source(herdr: &Herdr<'_>) -> String {
+    herdr
+        .registry()
+        .first()
+        .map_or_else(String::new, |record| record["source"]["kind"].as_str().unwrap().to_owned())
+}
+
+fn acme(home: &Home) {
+    on_github(home, "acme", "plug", &[("sub/herdr-plugin.toml", FOREIGN)]);
+}
+
+#[test]
+fn an_install_from_github_is_replaced_and_undo_installs_it_again() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    acme(&home);
+    let _ = herdr.run(&["plugin", "install", "acme/plug/sub", "--ref", "main", "--yes"]).success();
+    let setup = home.run(&["setup"]).success();
+    assert!(setup.stdout.contains("replace  createos.sandbox"), "{}", setup.stdout);
+    assert!(setup.stdout.contains("installed from acme/plug/sub@main, now linked from"), "{}", setup.stdout);
+    assert_eq!(source(&herdr), "local");
+    let checkouts = home.path().join(".config/herdr/plugins/github");
+    assert_eq!(std::fs::read_dir(&checkouts).unwrap().count(), 0, "no checkout is left as garbage");
+    let _ = home.run(&["setup", "--undo"]).success();
+    let record = &herdr.registry()[0];
+    assert_eq!((&record["version"], &record["source"]["requested_ref"]), (&"9.9.9".into(), &"main".into()));
+}
+
+#[test]
+fn the_plugin_of_record_can_be_installed_over_our_link() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    acme(&home);
+    program(&home, "bin/bun", "#!/bin/sh\necho 1.1.0\n");
+    let _ = home.run(&["setup"]).success();
+    let _ = home.run(&["setup", "--source", "github:acme/plug/sub@main"]).success();
+    assert_eq!(source(&herdr), "github");
+    let again = home.run(&["setup", "--source", "github:acme/plug/sub@main"]).success();
+    assert!(again.stdout.contains("Nothing was changed."), "{}", again.stdout);
+    let _ = home.run(&["setup", "--undo"]).success();
+    assert!(herdr.registry().is_empty());
+}
+
+#[test]
+fn an_install_that_fails_gives_our_link_back() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    acme(&home);
+    let _ = home.run(&["setup"]).success();
+    let failed =
+        home.run(&["setup", "--source", "github:acme/plug/sub@no-such-ref"]).fails(1, "install failed");
+    assert!(failed.stderr.contains("no-such-ref"), "{}", failed.stderr);
+    assert_eq!(source(&herdr), "local");
+    assert!(home.run(&["setup", "--doctor"]).success().stdout.contains("bundled"));
+}
+
+#[test]
+fn settings_that_only_our_plugin_knows_do_not_meet_another_one() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    acme(&home);
+    let args = ["setup", "--source", "github:acme/plug/sub"];
+    let _ = home.run(&[&args[..], &["--provider", "local"]].concat()).fails(1, "does not know \"provider\"");
+    home.write(SETTINGS, r#"{"provider":"local"}"#);
+    let refused = home.run(&args).fails(1, "does not know \"provider\"");
+    assert!(refused.stderr.contains("--force --provider createos"), "{}", refused.stderr);
+    let _ = home.run(&[&args[..], &["--force", "--provider", "createos"]].concat()).success();
+    assert!(!home.read(SETTINGS).contains("provider"));
+    home.write(SETTINGS, r#"{"allowSecrets":["a.pem"]}"#);
+    let refused = home.run(&args).fails(1, "does not know \"allowSecrets\"");
+    assert!(refused.stderr.contains("--reset"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_disabled_plugin_is_enabled_and_that_is_said() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    let _ = home.run(&["setup"]).success();
+    let bundle = home.path().join(BUNDLE);
+    let _ = herdr.run(&["plugin", "link", bundle.to_str().unwrap(), "--disabled"]).success();
+    let doctor = home.run(&["setup", "--doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains("it is disabled"), "{}", doctor.stdout);
+    let setup = home.run(&["setup"]).success();
+    assert!(setup.stdout.contains("enable  createos.sandbox  it was disabled"), "{}", setup.stdout);
+    assert_eq!(herdr.registry()[0]["enabled"], true);
+}
+
+#[test]
+fn a_checkout_is_linked_and_built_with_its_output_shown() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    home.write("plug/herdr-plugin.toml", FOREIGN);
+    home.write("plug/build.sh", "echo building; echo replaced > ../bin/createos\n");
+    let createos = home.read("bin/createos");
+    let plan = home.run(&["setup", "--local", "plug", "--dry-run"]).success();
+    assert!(plan.stdout.contains("it may replace ~/bin/createos, a copy is kept"), "{}", plan.stdout);
+    let setup = home.run(&["setup", "--local", "plug"]).success();
+    assert!(setup.stdout.contains("building\n"), "{}", setup.stdout);
+    assert_eq!(herdr.registry()[0]["plugin_root"], home.path().join("plug").to_str().unwrap());
+    assert_eq!(home.read("bin/createos"), "replaced\n");
+    let _ = home.run(&["setup", "--undo"]).success();
+    assert_eq!(home.read("bin/createos"), createos);
+    assert!(herdr.registry().is_empty());
+}
+
+#[test]
+fn a_build_that_fails_takes_the_link_back() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    home.write("plug/herdr-plugin.toml", FOREIGN);
+    home.write("plug/build.sh", "echo half > ../bin/createos; exit 3\n");
+    let createos = home.read("bin/createos");
+    let failed = home.run(&["setup", "--local", "plug", "--json"]);
+    assert_eq!(failed.code, 1);
+    assert!(failed.json()["error"]["message"].as_str().unwrap().contains("build.sh ended with 3"));
+    assert!(herdr.registry().is_empty());
+    assert_eq!(home.read("bin/createos"), createos);
+    assert!(!home.path().join(SETTINGS).exists());
+}
+
+#[test]
+fn a_checkout_of_something_else_is_refused() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write("other/herdr-plugin.toml", FOREIGN.replace("createos.sandbox", "some.other"));
+    home.write("empty/readme", "");
+    let _ = home.run(&["setup", "--local", "other"]).fails(2, "is the plugin \"some.other\"");
+    let _ = home.run(&["setup", "--local", "empty"]).fails(2, "herdr-plugin.toml");
+}

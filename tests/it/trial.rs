@@ -1,0 +1,146 @@
+//! `try`: the whole loop on a real box.
+
+use crate::support::{Home, PATH, Pty, Repo, User, eventually, outcome};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// A busy machine is slow, and the limit is only there to end a hang.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Everything below the home but the home itself, as `try` must leave it.
+fn leftovers(home: &Home) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![home.path().to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.strip_prefix(home.path()).expect("below the home").display().to_string();
+            if path.is_dir() {
+                folders.push(path);
+            }
+            if !["run", "tmp"].contains(&name.as_str()) {
+                found.push(name);
+            }
+        }
+    }
+    found
+}
+
+/// Processes whose environment or command line names the home.
+fn processes_of(home: &Home) -> Vec<String> {
+    let needle = home.path().to_str().expect("a name");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("/proc").flatten() {
+        let read = |file: &str| std::fs::read(entry.path().join(file)).unwrap_or_default();
+        let text = [read("environ"), read("cmdline")].concat();
+        if String::from_utf8_lossy(&text).contains(needle) {
+            found.push(format!("{}: {}", entry.path().display(), String::from_utf8_lossy(&read("cmdline"))));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_agents_commit_comes_home_and_nothing_is_left() {
+    for user in User::all() {
+        let home = Home::of(user);
+        let outcome = home.run(&["try"]).success();
+        for step in ["1/7", "2/7", "3/7", "4/7", "5/7", "6/7", "7/7"] {
+            assert!(outcome.stdout.contains(step), "{step} as {user:?}: {outcome:?}");
+        }
+        assert!(outcome.stdout.contains(".env"), "what stayed home is named: {outcome:?}");
+        assert!(outcome.stdout.contains("\n+Hello from inside the box"), "the diff is shown: {outcome:?}");
+        assert_eq!(leftovers(&home), Vec::<String>::new(), "as {user:?}");
+        eventually("its processes end", PATIENCE, || processes_of(&home).is_empty());
+    }
+}
+
+#[test]
+fn a_worktree_is_tried_on_a_copy_and_stays_as_it_was() {
+    let home = Home::new();
+    let repo = Repo::init(&home.path().join("work"));
+    repo.write("a.txt", "one\n").write(".env", "TOKEN=1\n").write("dir/b.sh", "#!/bin/sh\n").commit("begin");
+    repo.write("new.txt", "not committed\n");
+    let before = repo.git(&["status", "--porcelain"]);
+    let outcome = home.run(&["try", "--worktree", "work"]).success();
+    assert!(outcome.stdout.contains("3 files"), "{outcome:?}");
+    assert!(outcome.stdout.contains(".env"), "{outcome:?}");
+    assert_eq!(repo.git(&["status", "--porcelain"]), before);
+    assert_eq!(repo.read("a.txt"), "one\n");
+}
+
+#[test]
+fn a_large_worktree_with_everything_in_it_works() {
+    let home = Home::new();
+    let module = Repo::init(&home.path().join("module"));
+    module.write("inside.txt", "of the submodule\n").commit("module");
+    let repo = Repo::init(&home.path().join("work"));
+    let mut noise = 0x2545_f491_4f6c_dd1d_u64;
+    for i in 0..5_000_u32 {
+        // 10 kB each, 50 MB in all; every tenth file is noise, the others are text.
+        let contents: Vec<u8> = if i % 10 == 0 {
+            (0..1_250)
+                .flat_map(|_| {
+                    noise ^= noise << 13;
+                    noise ^= noise >> 7;
+                    noise ^= noise << 17;
+                    noise.to_le_bytes()
+                })
+                .collect()
+        } else {
+            format!("line {i} of a source file, ordinary text\n").repeat(250).into_bytes()
+        };
+        repo.write(&format!("src/{}/größe {i}.txt", i % 97), contents);
+    }
+    std::os::unix::fs::symlink("src/0", repo.root().join("link")).expect("a link");
+    std::os::unix::fs::symlink("/etc/passwd", repo.root().join("out")).expect("a link");
+    repo.git(&["-c", "protocol.file.allow=always", "submodule", "add", "-q", "../module", "vendor"]);
+    repo.commit("begin");
+    let outcome = home.run(&["try", "--worktree", "work"]).success();
+    assert!(outcome.stdout.contains("5,002 files"), "5,000 files, .gitmodules and a link: {outcome:?}");
+}
+
+#[test]
+fn ctrl_c_at_any_step_leaves_nothing() {
+    for step in ["1/7", "3/7", "4/7"] {
+        let home = Home::new();
+        let mut pty = Pty::spawn(home.command(&["try"]), 30, 120);
+        pty.expect(step, PATIENCE);
+        pty.send([3]);
+        let status = pty.wait(PATIENCE);
+        assert_eq!(status.code(), Some(130), "at {step}:\n{}", pty.text());
+        assert_eq!(leftovers(&home), Vec::<String>::new(), "at {step}");
+        eventually("its processes end", PATIENCE, || processes_of(&home).is_empty());
+    }
+}
+
+#[test]
+fn a_folder_outside_git_is_wrong_use() {
+    let home = Home::new();
+    std::fs::create_dir(home.path().join("plain")).expect("a folder");
+    home.run(&["try", "--worktree", "plain"]).fails(2, "git");
+    home.run(&["try", "--worktree", "absent"]).fails(2, "absent");
+}
+
+/// A user namespace in which no further one may be made, as some systems are configured for everybody.
+fn without_namespaces(home: &Home) -> Command {
+    let script = r#"echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" "$@""#;
+    let binary = crate::support::binary();
+    let mut command =
+        home.command_of(Path::new("unshare"), &["--user", "--map-root-user", "sh", "-c", script]);
+    command.arg(binary).arg("try").env("PATH", PATH);
+    command
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn without_namespaces_nothing_runs_and_the_reason_is_named() {
+    for user in User::all() {
+        let home = Home::of(user);
+        let outcome = outcome(without_namespaces(&home));
+        assert_eq!(outcome.code, 2, "as {user:?}: {outcome:?}");
+        assert!(outcome.stderr.contains("namespace"), "as {user:?}: {outcome:?}");
+        assert_eq!(leftovers(&home), Vec::<String>::new());
+    }
+}
