@@ -3,6 +3,8 @@
 mod support;
 
 mod about;
+#[cfg(target_os = "linux")]
+mod actions;
 mod cli;
 mod herdr_contract;
 mod install_script;

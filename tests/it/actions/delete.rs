@@ -36,10 +36,8 @@ fn a_key_asks_in_a_popup_with_what_is_not_applied_yet() {
     eventually("the popup closes", LONG, || world.popup().is_none());
     assert_eq!(world.boxes().len(), 1, "any other key keeps it");
 
-    let _ = world.invoke("pause").ok();
     let _ = world.press("delete").ok();
-    world.popup_says("unknown, the box is paused");
-    assert_eq!(world.boxes()[0]["status"], "paused", "the question resumes nothing");
+    world.popup_says("Delete this box for ever?");
     world.types_in_popup("y");
     eventually("the box is deleted", LONG, || world.boxes().is_empty());
     world.sees(&pane, "its box was deleted");

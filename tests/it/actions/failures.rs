@@ -89,11 +89,11 @@ fn after_a_key_success_is_a_title_and_failure_a_popup() {
     assert_eq!(shown["label"], "mine", "the user's own label stays");
 
     world.home.write(".config/herdr/config.toml", "[ui.toast]\ndelivery = \"herdr\"\n");
-    let _ = world.press("pause").ok();
+    let _ = world.press("apply").ok();
     eventually("a toast says it", LONG, || {
         std::fs::read_to_string(world.home.path().join(".herdr-stand-in/toasts"))
-            .is_ok_and(|toasts| toasts.contains("is paused"))
+            .is_ok_and(|toasts| toasts.contains("nothing new"))
     });
     let shown = world.herdr(&["pane", "get", &pane])["pane"].clone();
-    assert!(!shown["title"].as_str().unwrap_or_default().contains("paused"), "not twice: {shown}");
+    assert!(!shown["title"].as_str().unwrap_or_default().contains("nothing new"), "not twice: {shown}");
 }

@@ -70,23 +70,6 @@ fn a_pane_keeps_its_box_over_the_agents_end_a_move_and_a_restart() {
 }
 
 #[test]
-fn a_paused_box_says_so_in_its_pane_and_enter_resumes_it() {
-    let world = World::new();
-    let (_, pane) = world.start();
-    assert_eq!(world.invoke("pause").ok()["box"], world.records()[0]["box"]);
-    world.sees(&pane, "the box is paused");
-    assert_eq!(world.invoke("info").ok()["status"], "paused");
-    assert_eq!(world.invoke("pause").ok()["ok"], true, "pausing a paused box is fine");
-    world.key(&pane, "enter");
-    eventually("it runs", LONG, || world.boxes()[0]["status"] == "running");
-    world.answers(&pane, "re", "sumed");
-    let _ = world.invoke("pause").ok();
-    world.sees(&pane, "the box is paused");
-    let _ = world.invoke("attach").ok();
-    world.answers(&pane, "wo", "ken");
-}
-
-#[test]
 fn the_box_of_the_worktree_is_meant_when_the_pane_has_none_and_several_are_listed() {
     let world = World::new();
     let first = world.panes()[0]["pane_id"].as_str().unwrap().to_owned();

@@ -72,7 +72,7 @@ impl World {
             std::fs::create_dir_all(home.path().join(folder)).expect("a folder");
         }
         let mut world = Self { home, repo, server: None, script: Map::new() };
-        world.script("provider", json!(provider()));
+        world.script("provider", json!(binary()));
         world.home.write(".config/herdr/plugins/config/createos.sandbox/config.json", config.to_string());
         world.home.write("plugin/herdr-plugin.toml", manifest());
         world.herdr(&["plugin", "link", "plugin"]);
@@ -91,7 +91,9 @@ impl World {
     pub fn script(&mut self, key: &str, value: Value) {
         self.script.insert(key.into(), value);
         let text = Value::Object(self.script.clone()).to_string();
-        self.home.write(".createos-stand-in/control.json", text);
+        // Whole or not at all: a pane's process may be reading it.
+        let staged = self.home.write(".createos-stand-in/control.json.new", text);
+        std::fs::rename(staged, self.home.path().join(".createos-stand-in/control.json")).expect("a rename");
     }
 
     /// Starts the server, or starts it again.
@@ -251,7 +253,7 @@ impl World {
     }
 
     fn local(&self, args: &[&str]) -> crate::support::Outcome {
-        outcome(self.home.command_of(&provider(), args))
+        self.home.run(args)
     }
 
     /// Every live box.
@@ -376,8 +378,4 @@ pub fn typed(world: &World, pane: &str, args: &[&str]) -> Command {
     let mut command = world.home.command(args);
     command.env("HERDR_PANE_ID", pane).current_dir(world.repo.root());
     command
-}
-
-fn provider() -> PathBuf {
-    std::env::var_os("TEST_PROVIDER").map_or_else(binary, PathBuf::from)
 }

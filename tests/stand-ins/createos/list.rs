@@ -16,7 +16,10 @@ impl Call<'_> {
         let offset = if self.control.offset_ignored { 0 } else { number("--offset", 0) };
         let all = Parsed { flags: vec![("--all".into(), None)], positional: Vec::new() };
         let output = backend::capture(self.control, true, "list", &all, &[]);
-        let own: Value = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+        if output.code != 0 {
+            return self.relay(&output);
+        }
+        let own: Value = serde_json::from_slice(&output.stdout).expect("our provider answers JSON");
         let mut rows: Vec<Value> = (0..self.control.other_rows).map(other).collect();
         rows.extend(own.as_array().cloned().unwrap_or_default());
         let wanted = parsed.one("--status");

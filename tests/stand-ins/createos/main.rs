@@ -168,7 +168,8 @@ impl Call<'_> {
         backend::run(self.control, self.argv.json, &self.argv.verb, parsed, &self.argv.command)
     }
 
-    fn relay(&self, output: &backend::Output) -> u8 {
+    /// Passes on what our provider said.
+    pub(crate) fn relay(&self, output: &backend::Output) -> u8 {
         let _closed = std::io::stdout().write_all(&output.stdout);
         let _closed = std::io::stderr().write_all(&output.stderr);
         output.code
