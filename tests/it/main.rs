@@ -10,6 +10,7 @@ mod herdr_contract;
 mod install_script;
 #[cfg(target_os = "linux")]
 mod local;
+mod readme;
 mod setup;
 mod shim;
 mod trial;
