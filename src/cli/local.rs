@@ -71,6 +71,18 @@ pub(crate) enum SandboxVerb {
         /// A file of this machine, or `-`
         local: OsString,
     },
+    /// Stop everything in a sandbox until it is resumed
+    Pause {
+        /// Full id or exact name
+        #[arg(value_name = "REF")]
+        reference: String,
+    },
+    /// Let a paused sandbox go on
+    Resume {
+        /// Full id or exact name
+        #[arg(value_name = "REF")]
+        reference: String,
+    },
     /// Programs that outlive the command that started them
     #[command(visible_alias = "proc")]
     Process {
@@ -173,6 +185,37 @@ pub(crate) enum ProcessVerb {
     },
     /// Show one process
     Get {
+        /// Full id or exact name of the sandbox
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// The process
+        #[arg(value_name = "PROCESS")]
+        process: String,
+    },
+    /// End a process and everything that it has started
+    #[command(visible_aliases = ["kill", "rm"])]
+    Stop {
+        /// How long it has after SIGTERM
+        #[arg(long, value_name = "DURATION", default_value = "1s")]
+        grace: String,
+        /// Do not ask
+        #[arg(short, long, visible_alias = "force", visible_short_alias = 'f')]
+        yes: bool,
+        /// Full id or exact name of the sandbox
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// The process
+        #[arg(value_name = "PROCESS")]
+        process: String,
+    },
+    /// Give a process's terminal another size
+    Resize {
+        /// Lines
+        #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+        rows: Option<u16>,
+        /// Columns
+        #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+        cols: Option<u16>,
         /// Full id or exact name of the sandbox
         #[arg(value_name = "REF")]
         reference: String,

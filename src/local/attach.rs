@@ -73,7 +73,9 @@ fn replay(found: &LocalBox, record: &Record, after: Option<u64>) -> Result<u8> {
 
 fn farewell(pty: bool, end: Option<End>) -> u8 {
     match (pty, end) {
-        (true, _) | (_, None) => 0,
+        (true, _) => 0,
+        // The stream just ended: nobody knows the code, so it cannot be 0.
+        (false, None) => 1,
         (false, Some(end)) => {
             ui::note(format!("Process exited with code {}.", end.code()));
             end.code()

@@ -7,8 +7,8 @@ use super::inside;
 use super::meta::{Meta, ROOTFS, Status, VERSION, now};
 use super::output::{self, Mode};
 use super::shape::{self, Shape};
-use super::store::{Found, Store};
-use super::{environment, process, supervisor, transfer};
+use super::store::{Found, LocalBox, Store};
+use super::{environment, pause, process, supervisor, transfer};
 use crate::cli::{CreateArgs, ExecArgs, ListArgs, LocalArgs, LocalCommand, SandboxVerb};
 use crate::error::{Error, IoContext};
 use crate::paths::Paths;
@@ -43,7 +43,10 @@ fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<u8> {
         SandboxVerb::List(args) => list(&store, &args, mode),
         SandboxVerb::Get { reference } => {
             let view = match store.find(&reference)? {
-                Found::Live(found) => found.meta.view(),
+                Found::Live(mut found) => {
+                    pause::settle(&mut found)?;
+                    found.meta.view()
+                }
                 Found::Gone(gone) => gone.view(),
             };
             mode.show(&view, || facts(&view));
@@ -58,6 +61,18 @@ fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<u8> {
         SandboxVerb::Pull { reference, remote, local } => {
             let count = transfer::pull(&mut store.live(&reference)?, &remote, &local)?;
             ui::note(format!("Pulled {} from {}", ui::bytes(count), ui::visible(&remote.to_string_lossy())));
+            Ok(0)
+        }
+        SandboxVerb::Pause { reference } => {
+            let mut found = store.live(&reference)?;
+            pause::pause(&mut found)?;
+            changed("paused", &found, mode);
+            Ok(0)
+        }
+        SandboxVerb::Resume { reference } => {
+            let mut found = store.live(&reference)?;
+            pause::resume(&mut found)?;
+            changed("resumed", &found, mode);
             Ok(0)
         }
         SandboxVerb::Process { verb } => process::run(&store, verb, mode),
@@ -116,6 +131,15 @@ fn create(store: &Store, args: CreateArgs, mode: Mode) -> Result<u8> {
     Ok(0)
 }
 
+/// The action object with the view merged in (contract 4.8).
+fn changed(action: &str, found: &LocalBox, mode: Mode) {
+    let mut document = json!({ "action": action });
+    if let (Value::Object(document), Value::Object(view)) = (&mut document, found.meta.view()) {
+        document.extend(view);
+    }
+    mode.show(&document, || format!("Sandbox {} is {}", found.meta.name, found.meta.status.word()));
+}
+
 fn merge(document: &mut Value, more: Value) {
     if let (Value::Object(document), Value::Object(more)) = (document, more) {
         // The status belongs to `get`; create has none (contract 4.1).
@@ -124,8 +148,12 @@ fn merge(document: &mut Value, more: Value) {
 }
 
 fn list(store: &Store, args: &ListArgs, mode: Mode) -> Result<u8> {
-    let live = store.all()?.into_iter().map(|found| found.meta.view());
-    let mut rows: Vec<Value> = live.collect();
+    let mut rows = Vec::new();
+    for mut found in store.all()? {
+        // A box that is being deleted just now is still shown as it was.
+        let _changing = pause::settle(&mut found);
+        rows.push(found.meta.view());
+    }
     let destroyed = Status::Destroyed.word();
     if args.all || args.status.as_deref() == Some(destroyed) {
         rows.extend(store.tombstones()?.iter().map(super::meta::Tombstone::view));
@@ -172,11 +200,15 @@ fn run_in(store: &Store, args: ExecArgs, mode: Mode) -> Result<u8> {
         argv: args.command.into_iter().map(OsString::into_vec).collect(),
         json: mode == Mode::Json,
     };
-    exec::run(&mut found, exec)
+    let code = exec::run(&mut found, exec)?;
+    // The time without activity begins when the program has ended. The box may be gone by now.
+    let _gone = pause::touch(&found);
+    Ok(code)
 }
 
 fn remove(store: &Store, yes: bool, references: &[String], mode: Mode) -> Result<u8> {
-    if !yes && !confirmed(references)? {
+    let shown: Vec<String> = references.iter().map(|reference| ui::visible(reference)).collect();
+    if !yes && !confirmed("Delete", &shown.join(", "))? {
         return Ok(1);
     }
     let mut results = Vec::new();
@@ -212,13 +244,13 @@ fn remove(store: &Store, yes: bool, references: &[String], mode: Mode) -> Result
     Ok(u8::from(failed > 0))
 }
 
-fn confirmed(references: &[String]) -> Result<bool> {
+/// Asks a person; where there is none, says how to do without.
+pub(super) fn confirmed(doing: &str, what: &str) -> Result<bool> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        return Err(Error::usage("non-interactive mode: use --force to confirm deletion").into());
+        return Err(Error::usage("non-interactive mode: use --force to confirm").into());
     }
-    let shown: Vec<String> = references.iter().map(|reference| ui::visible(reference)).collect();
     let terminal = std::path::Path::new("the terminal");
-    write!(std::io::stderr(), "Delete {}? [y/N] ", shown.join(", ")).at("write to", terminal)?;
+    write!(std::io::stderr(), "{doing} {}? [y/N] ", ui::visible(what)).at("write to", terminal)?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).at("read", terminal)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -2,10 +2,10 @@
 
 use super::channel::Channel;
 use super::failure::Result;
-use super::refusal;
-use super::running::{self, Registered};
+use super::running::{self, Purpose, Registered};
 use super::spec::{Bytes, Command as Word, End, Event, Order, Size, Task};
 use super::store::LocalBox;
+use super::{pause, refusal};
 use crate::error::{Error, IoContext};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::process::Pid;
@@ -59,6 +59,7 @@ pub(super) fn enter(
     env: Vec<(Bytes, Bytes)>,
     task: Task,
     input: bool,
+    purpose: Purpose,
 ) -> Result<Start> {
     let order = Order {
         hostname: found.meta.name.to_string(),
@@ -71,7 +72,8 @@ pub(super) fn enter(
     found.refresh()?;
     found.must_run()?;
     let (mut entry, init) = begin(&found.root(), found.meta.uid, &order, input)?;
-    entry._registered = Some(running::register(found, init)?);
+    entry._registered = Some(running::register(found, init, purpose)?);
+    pause::touch(found)?;
     drop(lock);
     go(entry)
 }
@@ -174,6 +176,11 @@ impl Entry {
                 None => return Ok(End::Signal(libc::SIGKILL)),
             }
         }
+    }
+
+    /// Kills everything in there.
+    pub(super) fn kill(&mut self) {
+        let _already_gone = self.stage.kill();
     }
 
     fn silent(&mut self, event: Option<Event>) -> super::failure::Failure {

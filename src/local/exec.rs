@@ -4,6 +4,7 @@ use super::enter::{self, Entry, Start};
 use super::environment;
 use super::failure::{Failure, Result};
 use super::output::{self, Mode};
+use super::running::Purpose;
 use super::spec::{Bytes, Command, Task};
 use super::store::LocalBox;
 use crate::error::{Error, IoContext};
@@ -43,7 +44,7 @@ pub(super) fn run(found: &mut LocalBox, exec: Exec) -> Result<u8> {
     let source = source(exec.stdin.as_deref())?;
     let env = environment::of(&found.meta, &exec.env);
     let task = Task::Run { argv: exec.argv.clone(), cwd: b"/home/agent".to_vec(), terminal: None };
-    let entry = match enter::enter(found, env, task, source.is_some())? {
+    let entry = match enter::enter(found, env, task, source.is_some(), Purpose::Foreground)? {
         Start::Running(entry) => *entry,
         Start::NotStarted { what, errno } => return Ok(not_started(found, &exec, &what, errno)),
     };

@@ -30,6 +30,8 @@ mod meta;
 mod modes;
 mod output;
 #[cfg(target_os = "linux")]
+mod pause;
+#[cfg(target_os = "linux")]
 mod probe;
 #[cfg(target_os = "linux")]
 mod process;

@@ -10,12 +10,12 @@ use super::record::{self, Foreground, Output, Record};
 use super::spec::{Bytes, Size};
 use super::store::{LocalBox, Store};
 use super::supervisor::{Answer, Brief, Hello};
-use super::{attach, commands, environment};
+use super::{attach, commands, environment, terminal};
 use crate::cli::{ProcessVerb, StartArgs};
 use crate::error::Error;
 use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -42,8 +42,41 @@ pub(super) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
             mode.show(&view, || commands::facts(&view));
             Ok(0)
         }
+        ProcessVerb::Resize { rows, cols, reference, process } => {
+            let found = store.live(&reference)?;
+            found.must_run()?;
+            let here = terminal::size().filter(|_| std::io::stdin().is_terminal());
+            let size = match (rows.or(here.map(|here| here.rows)), cols.or(here.map(|here| here.cols))) {
+                (Some(rows), Some(cols)) => Size { rows, cols },
+                _ => return Err(Error::usage("there is no terminal here: give --rows and --cols").into()),
+            };
+            let record = record::read(&found, &process.parse()?)?;
+            if !record.pty || !record.is_running() {
+                let what = if record.pty { "has ended" } else { "has no terminal" };
+                return Err(Failure::conflict(format!("process {} {what}", record.process_id)));
+            }
+            talk(&record, &Hello::Resize(size), PATIENCE)?;
+            Ok(0)
+        }
+        ProcessVerb::Stop { grace, yes, reference, process } => {
+            let found = store.live(&reference)?;
+            found.must_run()?;
+            let grace = super::shape::duration(&grace)?;
+            let id = process.parse()?;
+            let record = record::read(&found, &id)?;
+            // Unlike deleting a box, this asks only where somebody can answer (contract 4.7).
+            let asks = !yes && std::io::stdout().is_terminal();
+            if record.is_running() && (!asks || commands::confirmed("Stop", &process)?) {
+                let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+                talk(&record, &Hello::Stop { grace: grace_ms }, grace + PATIENCE)?;
+            }
+            let view = view(&record::read(&found, &id)?);
+            mode.show(&view, || commands::facts(&view));
+            Ok(0)
+        }
         ProcessVerb::Attach(args) => {
             let found = store.live(&args.reference)?;
+            found.must_run()?;
             let id = args.process.parse()?;
             let record = record::read(&found, &id)?;
             attach::run(&found, &record, &args)
@@ -95,6 +128,7 @@ fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<u8> {
         Answer::Started(record) => record,
         Answer::Failed(parts) => return Err(Failure::from_parts(parts)),
     };
+    record::prune(&found)?;
     let view = record.view(None);
     let kind = if record.pty { "pty" } else { "pipe" };
     mode.show(&view, || format!("Started {} ({kind}).", record.process_id));
@@ -137,6 +171,20 @@ fn view(record: &Record) -> Value {
         Some((now, foreground)) => now.view(foreground.as_ref()),
         None => record.view(None),
     }
+}
+
+/// Says something to a supervisor and waits until it has nothing more to say.
+fn talk(record: &Record, hello: &Hello, limit: Duration) -> Result<()> {
+    let wrong = |source: std::io::Error| {
+        Failure::conflict(format!("process {} does not answer: {source}", record.process_id))
+    };
+    let mut stream = UnixStream::connect(&record.socket).map_err(wrong)?;
+    stream.set_read_timeout(Some(limit)).map_err(wrong)?;
+    let hello = serde_json::to_vec(hello).expect("a hello is plain data");
+    stream.write_all(&frame(Kind::Hello, &hello)).map_err(wrong)?;
+    let mut reader = Reader::default();
+    while reader.wait(&stream).map_err(wrong)?.is_some() {}
+    Ok(())
 }
 
 fn ask(record: &Record) -> Option<(Record, Option<Foreground>)> {

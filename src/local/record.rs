@@ -144,6 +144,19 @@ pub(super) fn all(found: &LocalBox) -> Result<Vec<Record>> {
     ids.iter().rev().map(|id| read(found, id)).collect()
 }
 
+/// How many processes that have ended are remembered, with their output.
+const REMEMBERED: usize = 50;
+
+/// Forgets the oldest processes that have ended.
+pub(super) fn prune(found: &LocalBox) -> Result<()> {
+    for record in all(found)?.iter().filter(|record| !record.is_running()).skip(REMEMBERED) {
+        for end in ["log", "lock", "json"] {
+            let _gone = std::fs::remove_file(file(found, &record.process_id, end));
+        }
+    }
+    Ok(())
+}
+
 /// A supervisor holds the process's lock for as long as it lives.
 fn is_supervised(found: &LocalBox, id: &ProcessId) -> Result<bool> {
     let path = file(found, id, "lock");

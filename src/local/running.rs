@@ -7,6 +7,7 @@ use crate::error::{Error, IoContext};
 use crate::fs::Lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -25,12 +26,34 @@ impl Drop for Registered {
     }
 }
 
+/// Why a box process runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Somebody waits for it: exec, push, pull.
+    Foreground,
+    /// It goes on by itself.
+    Process,
+}
+
+impl Purpose {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Foreground => "foreground",
+            Self::Process => "process",
+        }
+    }
+}
+
 /// Puts a box's PID 1 on record. The caller holds the box's lock since it has looked at its status.
-pub(super) fn register(found: &LocalBox, init: Pid) -> Result<Registered> {
+pub(super) fn register(found: &LocalBox, init: Pid, purpose: Purpose) -> Result<Registered> {
+    // Those whose starters were killed have left their records.
+    for entry in entries(&found.running())?.into_iter().filter(|entry| entry.process.is_none()) {
+        let _removed_by_its_owner = std::fs::remove_file(entry.path);
+    }
     let path = found.running().join(init.as_raw_nonzero().to_string());
     let born = start_time(init)
         .ok_or_else(|| Error::failed("the box process ended before it had begun").help("try again"))?;
-    std::fs::write(&path, born.to_string()).at("write", &path)?;
+    std::fs::write(&path, format!("{born} {}", purpose.word())).at("write", &path)?;
     Ok(Registered(path))
 }
 
@@ -38,12 +61,12 @@ pub(super) fn register(found: &LocalBox, init: Pid) -> Result<Registered> {
 pub(super) fn end_all(found: &LocalBox) -> Result<()> {
     let folder = found.running();
     let deadline = Instant::now() + PATIENCE;
-    for (path, init) in entries(&folder)? {
-        if let Some(process) = init {
+    for entry in entries(&folder)? {
+        if let Some(process) = entry.process {
             let _just_ended = pidfd_send_signal(&process, Signal::KILL);
             wait(&process, deadline)?;
         }
-        let _removed_by_its_owner = std::fs::remove_file(path);
+        let _removed_by_its_owner = std::fs::remove_file(entry.path);
     }
     let folder = found.processes();
     for entry in std::fs::read_dir(&folder).at("read", &folder)?.flatten() {
@@ -58,14 +81,49 @@ pub(super) fn end_all(found: &LocalBox) -> Result<()> {
     Ok(())
 }
 
-/// Every record with the process that it means, if that still lives.
-fn entries(folder: &Path) -> Result<Vec<(PathBuf, Option<OwnedFd>)>> {
+/// Sends a signal to every PID 1 and waits until it calls itself `name`, which says that it has obeyed.
+pub(super) fn signal_all(found: &LocalBox, signal: Signal, name: &CStr) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    for entry in entries(&found.running())? {
+        let (Some(process), Some(pid)) = (entry.process, entry.pid) else { continue };
+        let _just_ended = pidfd_send_signal(&process, signal);
+        let comm = format!("/proc/{}/comm", pid.as_raw_nonzero());
+        // One that ended meanwhile has no name any more.
+        while std::fs::read(&comm).is_ok_and(|read| read.trim_ascii_end() != name.to_bytes()) {
+            if Instant::now() > deadline {
+                return Err(stuck());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    Ok(())
+}
+
+/// Whether something runs for this purpose.
+pub(super) fn any(found: &LocalBox, purpose: Purpose) -> Result<bool> {
+    let alike = |entry: &Entry| entry.process.is_some() && entry.purpose.as_deref() == Some(purpose.word());
+    Ok(entries(&found.running())?.iter().any(alike))
+}
+
+/// A record of a PID 1.
+struct Entry {
+    path: PathBuf,
+    pid: Option<Pid>,
+    purpose: Option<String>,
+    /// The process that it means, if that still lives.
+    process: Option<OwnedFd>,
+}
+
+fn entries(folder: &Path) -> Result<Vec<Entry>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).at("read", folder)?.flatten() {
         let path = entry.path();
         let pid = entry.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
-        let born: Option<u64> = std::fs::read_to_string(&path).ok().and_then(|text| text.parse().ok());
-        found.push((path, pid.zip(born).and_then(|(pid, born)| open(pid, born))));
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let (born, purpose) = text.split_once(' ').unzip();
+        let born = born.and_then(|born| born.parse().ok());
+        let process = pid.zip(born).and_then(|(pid, born)| open(pid, born));
+        found.push(Entry { path, pid, purpose: purpose.map(str::to_owned), process });
     }
     Ok(found)
 }

@@ -95,6 +95,13 @@ impl Served {
         self.last_words.get_or_insert_with(|| words.to_vec());
     }
 
+    /// After what it has got already, the stream ends without a word.
+    pub(super) fn let_go(&mut self) {
+        if self.place.is_some() {
+            self.until = Some(0);
+        }
+    }
+
     /// Drops it.
     pub(super) fn close(&mut self) {
         self.open = false;

@@ -60,10 +60,6 @@ pub(super) enum Command {
     Go,
     /// Send this signal to the program's process group.
     Signal(i32),
-    /// Stop every process of this entry.
-    Pause,
-    /// Let them go on.
-    Resume,
 }
 
 /// From the inside to the host.
@@ -92,8 +88,6 @@ pub(super) enum Event {
     },
     /// The program has ended, and with it everything that it left behind.
     Ended(End),
-    /// Everything is stopped, or runs again.
-    Done,
 }
 
 /// How a program ended.

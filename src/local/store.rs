@@ -3,7 +3,7 @@
 use super::failure::{Failure, Result};
 use super::id::{BoxId, BoxName};
 use super::meta::{Meta, Status, Tombstone, VERSION, now};
-use super::{remove, running, skeleton};
+use super::{pause, remove, running, skeleton};
 use crate::error::{Error, IoContext};
 use crate::fs::{Lock, Mode, write_atomic};
 use crate::paths::Paths;
@@ -93,9 +93,14 @@ impl Store {
     /// Deletes what cut-off creations and deletions have left. Needs the lock.
     fn sweep(&self) -> Result<()> {
         for entry in std::fs::read_dir(&self.folder).at("read", &self.folder)?.flatten() {
-            if let Ok(name) = entry.file_name().into_string()
-                && ["new-", "old-", ".trash-"].iter().any(|start| name.starts_with(start))
-            {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let is_doomed = name.starts_with("old-");
+            if !is_doomed && !["new-", ".trash-"].iter().any(|start| name.starts_with(start)) {
+                continue;
+            }
+            // One that is being deleted just now is its deleter's.
+            let lock = is_doomed.then(|| Lock::try_take(&self.folder.join(&name).join("lock")));
+            if !matches!(lock.transpose(), Ok(Some(None))) {
                 remove::remove_tree(&self.folder, &name)?;
             }
         }
@@ -165,7 +170,10 @@ impl Store {
     /// The box for a reference; one that is gone is an error.
     pub(super) fn live(&self, reference: &str) -> Result<LocalBox> {
         match self.find(reference)? {
-            Found::Live(found) => Ok(found),
+            Found::Live(mut found) => {
+                pause::settle(&mut found)?;
+                Ok(found)
+            }
             Found::Gone(gone) => {
                 Err(Failure::conflict(format!("sandbox {} ({}) is destroyed", gone.name, gone.id)))
             }
@@ -181,7 +189,7 @@ impl Store {
             current.save()?;
         }
         running::end_all(found)?;
-        let _lock = self.lock()?;
+        let lock = self.lock()?;
         let id = found.meta.id.as_str();
         let doomed = format!("old-{id}");
         match std::fs::rename(&found.folder, self.folder.join(&doomed)) {
@@ -202,6 +210,11 @@ impl Store {
         );
         gone.truncate(TOMBSTONES);
         write_json(&self.folder.join("destroyed.json"), &gone)?;
+        // The tree may be large: nobody else has to wait for it.
+        let folder = self.folder.join(&doomed);
+        let _deleting = Lock::wait(&folder.join("lock"))?;
+        drop(lock);
+        remove::remove_tree(&folder, "root")?;
         Ok(remove::remove_tree(&self.folder, &doomed)?)
     }
 }
@@ -253,14 +266,12 @@ impl LocalBox {
 
     /// Refuses unless it is running.
     pub(super) fn must_run(&self) -> Result<()> {
-        let (name, status) = (&self.meta.name, self.meta.status);
-        match status {
+        let name = &self.meta.name;
+        let refused = || Failure::conflict(format!("sandbox {name} is {}", self.meta.status.word()));
+        match self.meta.status {
             Status::Running => Ok(()),
-            Status::Paused => Err(Failure::conflict(format!("sandbox {name} is paused"))
-                .help(format!("createos-sandbox local sandbox resume {name}"))),
-            Status::Destroying | Status::Destroyed => {
-                Err(Failure::conflict(format!("sandbox {name} is {}", status.word())))
-            }
+            Status::Paused => Err(refused().help(format!("createos-sandbox local sandbox resume {name}"))),
+            Status::Destroying | Status::Destroyed => Err(refused()),
         }
     }
 }

@@ -6,10 +6,11 @@ use super::frames::{Kind, frame};
 use super::modes::Modes;
 use super::record::{self, Record};
 use super::ring::{KEPT, Ring, Stream};
+use super::running::Purpose;
 use super::served::Served;
-use super::spec::{Bytes, End, Event, Size, Task};
+use super::spec::{Bytes, Command as Word, End, Event, Size, Task};
 use super::store::{LocalBox, Store};
-use super::{failure, socket};
+use super::{failure, pause, socket};
 use crate::error::Error;
 use crate::fs::Lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -73,10 +74,21 @@ pub(super) enum Hello {
         /// Go on when everything that is there has been sent.
         follow: bool,
     },
+    /// The box has been paused: whoever is attached is let go.
+    LetGo,
+    /// Another size for the terminal.
+    Resize(Size),
+    /// The program's end: first SIGTERM, SIGKILL for everything after this time.
+    Stop {
+        /// Milliseconds.
+        grace: u64,
+    },
 }
 
 /// Entry point of the hidden `local supervise`.
 pub(super) fn main() -> u8 {
+    // Whatever the starter had open without closing it on exec: it would stay open for as long as we live.
+    let _older_kernel = super::inside::close_inherited();
     let result = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3).map_err(io::Error::from);
     let Ok(channel) = result.map(super::channel::Channel::from_fd) else { return 2 };
     let Ok(Some((brief, _))) = channel.receive::<Brief>() else { return 2 };
@@ -114,6 +126,11 @@ struct Supervisor {
     served: Vec<Served>,
     size: Option<Size>,
     nudge: Option<Instant>,
+    /// When everything is killed.
+    doom: Option<Instant>,
+    /// When the box may have been idle for too long.
+    idle: Option<Instant>,
+    touched: Instant,
     end: Option<End>,
 }
 
@@ -127,7 +144,7 @@ impl Supervisor {
         record.socket = socket::path(&id)?;
         let listener = socket::listen(&record.socket)?;
         let task = Task::Run { argv: brief.argv, cwd: brief.cwd, terminal: brief.terminal };
-        let started = enter::enter(&mut found, brief.env, task, brief.terminal.is_none());
+        let started = enter::enter(&mut found, brief.env, task, brief.terminal.is_none(), Purpose::Process);
         let undo = || {
             let _nothing_to_lose = std::fs::remove_file(&record.socket);
             let _nothing_to_lose = std::fs::remove_file(&lock_file);
@@ -146,6 +163,7 @@ impl Supervisor {
         };
         record.pid = entry.pid;
         record.save(&found)?;
+        let idle = pause::time_left(&found)?.map(|left| Instant::now() + left);
         let (sources, sink) = plumb(&mut entry).map_err(|source| {
             undo();
             Error::failed(format!("could not set up the process: {source}"))
@@ -165,6 +183,9 @@ impl Supervisor {
             served: Vec::new(),
             size: brief.terminal,
             nudge: None,
+            doom: None,
+            idle,
+            touched: Instant::now(),
             end: None,
         })
     }
@@ -255,9 +276,17 @@ impl Supervisor {
         }
         ended_sources.into_iter().rev().for_each(|at| drop(self.sources.remove(at)));
         self.served.retain(Served::is_open);
-        if self.nudge.is_some_and(|at| at <= Instant::now()) {
+        let now = Instant::now();
+        if self.nudge.is_some_and(|at| at <= now) {
             self.nudge = None;
             self.apply_size();
+        }
+        if self.doom.is_some_and(|at| at <= now) {
+            self.doom = None;
+            self.entry.kill();
+        }
+        if self.idle.is_some_and(|at| at <= now) {
+            self.look_idle();
         }
         Ok(())
     }
@@ -278,9 +307,38 @@ impl Supervisor {
         moving.filter_map(Served::place).min().unwrap_or(u64::MAX)
     }
 
+    /// Until the next thing that is to happen by itself. A client that has stalled is looked at every
+    /// second, as long as there are clients.
     fn next_timer(&self, now: Instant) -> Duration {
-        let nudge = self.nudge.map(|at| at.saturating_duration_since(now));
-        nudge.unwrap_or(Duration::from_secs(1)).min(Duration::from_secs(1))
+        let longest = Duration::from_secs(if self.served.is_empty() { 3600 } else { 1 });
+        let timers = [self.nudge, self.doom, self.idle];
+        let next = timers.into_iter().flatten().min();
+        next.map_or(longest, |at| at.saturating_duration_since(now).min(longest))
+    }
+
+    /// Input and output are activity.
+    fn touch(&mut self) {
+        if self.idle.is_some() && self.touched.elapsed() > Duration::from_secs(1) {
+            self.touched = Instant::now();
+            let _gone_with_its_box = pause::touch(&self.found);
+        }
+    }
+
+    /// Pauses the box if nobody has done anything in it. On a thread of its own: pausing speaks to every
+    /// supervisor of the box, this one too.
+    fn look_idle(&mut self) {
+        let wait = match pause::time_left(&self.found) {
+            Ok(Some(Duration::ZERO)) => {
+                let mut found = self.found.clone();
+                std::thread::spawn(move || {
+                    let _tried_again_later = pause::settle(&mut found);
+                });
+                Duration::from_secs(60)
+            }
+            Ok(Some(left)) => left,
+            Ok(None) | Err(_) => Duration::from_secs(60),
+        };
+        self.idle = Some(Instant::now() + wait);
     }
 
     fn hear(&mut self) {
@@ -307,6 +365,7 @@ impl Supervisor {
             Ok(0) => false,
             Ok(count) => {
                 let stream = *stream;
+                self.touch();
                 let dropped = self.ring.push(stream, &buffer[..count]);
                 self.served.iter_mut().for_each(|client| client.overtaken(&self.ring, dropped.len()));
                 self.dropped.feed(&dropped);
@@ -358,10 +417,22 @@ impl Supervisor {
                     let status = serde_json::to_vec(&(record, self.foreground())).unwrap_or_default();
                     self.served[at].finish(&frame(Kind::Status, &status));
                 }
-                Ok(Hello::Attach { after, follow }) => self.attach(at, after, follow),
+                Ok(Hello::Attach { after, follow }) => {
+                    self.touch();
+                    self.attach(at, after, follow);
+                }
+                Ok(Hello::LetGo) => self.served.iter_mut().for_each(Served::let_go),
+                Ok(Hello::Resize(size)) => {
+                    self.resize(size);
+                    self.served[at].finish(&[]);
+                }
+                Ok(Hello::Stop { grace }) => self.stop(at, Duration::from_millis(grace)),
                 Err(_) => self.served[at].close(),
             },
-            Kind::Input => self.input.extend(body),
+            Kind::Input => {
+                self.touch();
+                self.input.extend(body);
+            }
             Kind::Resize => {
                 if let Some(size) = size(body) {
                     self.resize(size);
@@ -373,6 +444,23 @@ impl Supervisor {
             }
             _ => self.served[at].close(),
         }
+    }
+
+    /// Whoever asked hears of the end when it comes.
+    fn stop(&mut self, at: usize, grace: Duration) {
+        let now = Instant::now();
+        let doom = now + grace;
+        self.doom = Some(self.doom.map_or(doom, |earlier| earlier.min(doom)));
+        if !grace.is_zero() {
+            // A shell on a terminal ignores TERM; HUP is how its terminal goes.
+            let signals =
+                if self.record.pty { vec![libc::SIGTERM, libc::SIGHUP] } else { vec![libc::SIGTERM] };
+            for signal in signals {
+                let _just_ended = self.entry.send(&Word::Signal(signal));
+            }
+        }
+        let place = self.ring.newest();
+        self.served[at].follow(place, true, &self.ring);
     }
 
     fn attach(&mut self, at: usize, after: Option<u64>, follow: bool) {

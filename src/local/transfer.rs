@@ -5,6 +5,7 @@ use super::enter::{self, Entry, Start};
 use super::environment;
 use super::failure::{Failure, Result};
 use super::inside::LARGEST_CHUNK;
+use super::running::Purpose;
 use super::spec::{Bytes, End, Task};
 use super::store::LocalBox;
 use crate::error::{Error, IoContext};
@@ -105,7 +106,7 @@ fn absolute(remote: &OsStr) -> Result<Bytes> {
 
 fn start(found: &mut LocalBox, task: Task, input: bool) -> Result<Entry> {
     let env = environment::of(&found.meta, &[]);
-    match enter::enter(found, env, task, input)? {
+    match enter::enter(found, env, task, input, Purpose::Foreground)? {
         Start::Running(entry) => Ok(*entry),
         Start::NotStarted { what, errno } => {
             let system = io::Error::from_raw_os_error(errno);

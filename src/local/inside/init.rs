@@ -1,6 +1,7 @@
 //! PID 1 of a box: builds the isolation, starts the program, reaps, passes signals and the end on.
 
 use super::super::channel::Channel;
+use super::super::pause;
 use super::super::spec::{Command, End, Event, Order, Step, Task};
 use super::child::{self, Stdio};
 use super::{During, Outcome, confine, root, sys};
@@ -10,6 +11,11 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What this process is called, as in `ps`.
+const NAME: &std::ffi::CStr = c"init";
 
 /// Runs until the program has ended; then the namespace ends with this process.
 pub(super) fn main(channel: &Channel, order: &Order, stdin: Option<OwnedFd>, parent: BorrowedFd<'_>) {
@@ -24,7 +30,7 @@ pub(super) fn main(channel: &Channel, order: &Order, stdin: Option<OwnedFd>, par
 
 fn build(order: &Order, parent: BorrowedFd<'_>) -> Outcome<()> {
     let _own_session = rustix::process::setsid();
-    let _cosmetic = rustix::thread::set_name(c"init");
+    let _cosmetic = rustix::thread::set_name(NAME);
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     sys::set_hostname(&order.hostname).during(Step::Setup, "sethostname")?;
     if order.network_none {
@@ -51,7 +57,12 @@ fn serve(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> io::Result
     }
     let (mut wake, handler) = UnixStream::pair()?;
     wake.set_nonblocking(true)?;
-    signal_hook::low_level::pipe::register(libc::SIGCHLD, handler)?;
+    signal_hook::low_level::pipe::register(libc::SIGCHLD, handler.try_clone()?)?;
+    let (freeze_asked, thaw_asked) = (Arc::default(), Arc::default());
+    for (signal, flag) in [(pause::FREEZE, &freeze_asked), (pause::THAW, &thaw_asked)] {
+        signal_hook::flag::register(signal.as_raw(), Arc::clone(flag))?;
+        signal_hook::low_level::pipe::register(signal.as_raw(), handler.try_clone()?)?;
+    }
 
     let terminal = match &order.task {
         Task::Run { terminal: Some(size), .. } => match child::Terminal::open(*size) {
@@ -70,7 +81,8 @@ fn serve(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> io::Result
     channel.send(&started, terminal.as_ref().map(child::Terminal::master))?;
     drop(terminal);
 
-    let mut frozen = Vec::new();
+    // Those that were stopped already when everything was stopped.
+    let mut frozen: Option<Vec<Pid>> = None;
     loop {
         let mut ready = [
             PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN),
@@ -80,10 +92,20 @@ fn serve(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> io::Result
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
         }
-        let (order_came, child_came) = (!ready[0].revents().is_empty(), !ready[1].revents().is_empty());
-        if child_came {
+        let (order_came, signal_came) = (!ready[0].revents().is_empty(), !ready[1].revents().is_empty());
+        if signal_came {
             let mut bytes = [0; 64];
             while wake.read(&mut bytes).is_ok_and(|count| count > 0) {}
+            if freeze_asked.swap(false, Ordering::SeqCst) && frozen.is_none() {
+                frozen = Some(freeze());
+                rustix::thread::set_name(pause::FROZEN)?;
+            }
+            if thaw_asked.swap(false, Ordering::SeqCst)
+                && let Some(stopped) = frozen.take()
+            {
+                thaw(&stopped);
+                rustix::thread::set_name(NAME)?;
+            }
             if let Some(end) = reap(leader) {
                 return channel.send(&Event::Ended(end), None);
             }
@@ -95,14 +117,6 @@ fn serve(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> io::Result
                     if let Some(signal) = Signal::from_named_raw(number) {
                         let _gone = rustix::process::kill_process_group(leader, signal);
                     }
-                }
-                Some((Command::Pause, _)) => {
-                    frozen = freeze();
-                    channel.send(&Event::Done, None)?;
-                }
-                Some((Command::Resume, _)) => {
-                    thaw(&std::mem::take(&mut frozen));
-                    channel.send(&Event::Done, None)?;
                 }
                 Some((Command::Go, _)) => {}
             }

@@ -16,6 +16,7 @@ mod sys;
 pub(super) use files::LARGEST_CHUNK;
 pub(super) use root::SYSTEM;
 pub(super) use stage::main;
+pub(super) use sys::close_inherited;
 
 use super::spec::{Refused, Step};
 use rustix::io::Errno;

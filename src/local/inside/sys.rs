@@ -36,6 +36,11 @@ pub(super) fn close_range(first: u32, last: u32) -> Result<()> {
     check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) }).map(|_| ())
 }
 
+/// Closes everything but stdin, stdout and stderr. For a process that has opened nothing itself yet.
+pub(in super::super) fn close_inherited() -> Result<()> {
+    close_range(3, u32::MAX)
+}
+
 /// Sets mount attributes on a whole detached tree (Linux 5.12).
 pub(super) fn set_mount_attributes(tree: impl AsFd, set: u64, recursive: bool) -> Result<()> {
     #[repr(C)]

@@ -2,6 +2,7 @@
 
 mod delete;
 mod failures;
+mod pause;
 mod quirks;
 mod races;
 mod story;

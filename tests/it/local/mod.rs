@@ -2,6 +2,7 @@
 
 mod isolation;
 mod lifecycle;
+mod pause;
 mod process;
 mod transfer;
 

@@ -67,7 +67,7 @@ fn two_terminals_show_the_same_program() {
     let made = Sandbox::of(User::Me);
     let id = made.start(&["--pty", "@", "--", "bash", "--norc"]);
     let mut one = attach(&made, &id, &["--after", "0"], 24, 80);
-    let mut two = attach(&made, &id, &[], 24, 80);
+    let mut two = attach(&made, &id, &["--after", "0"], 24, 80);
     one.send("echo from-$((1))-one\n");
     one.expect("from-1-one", LONG);
     two.expect("from-1-one", LONG);

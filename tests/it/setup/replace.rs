@@ -11,7 +11,7 @@ fn source(herdr: &Herdr<'_>) -> String {
     herdr
         .registry()
         .first()
-        .map_or_else(String::new, |record| record["source"]["kind"].as_str().unwrap_or_default().to_owned())
+        .map_or_else(String::new, |record| record["source"]["kind"].as_str().expect("a kind").to_owned())
 }
 
 fn acme(home: &Home) {

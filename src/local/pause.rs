@@ -1,0 +1,111 @@
+//! Pausing and resuming: every process of a box is stopped with SIGSTOP, and goes on with SIGCONT.
+//!
+//! It is the PID 1 of each entry that does it, on a signal from the host, with one call for all: that
+//! works for every user, where the freezer of cgroups needs a delegated group. A program can see that it was
+//! stopped, but cannot avoid it. Memory stays where it is.
+
+use super::failure::{Failure, Result};
+use super::frames::{Kind, frame};
+use super::meta::{Status, now};
+use super::record;
+use super::running::{self, Purpose};
+use super::store::LocalBox;
+use super::supervisor::Hello;
+use crate::error::IoContext;
+use rustix::process::Signal;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, SystemTime};
+
+/// What the PID 1 of a box is called while everything else in it is stopped; shown in `/proc/PID/comm`,
+/// where nothing in the box can forge it.
+pub(super) const FROZEN: &std::ffi::CStr = c"init (paused)";
+/// Asks a PID 1 to stop everything.
+pub(super) const FREEZE: Signal = Signal::USR1;
+/// Asks a PID 1 to let everything go on.
+pub(super) const THAW: Signal = Signal::USR2;
+
+/// Stops everything in a running box and lets go of those who are attached.
+pub(super) fn pause(found: &mut LocalBox) -> Result<()> {
+    let _lock = found.lock()?;
+    found.refresh()?;
+    pause_locked(found)
+}
+
+fn pause_locked(found: &mut LocalBox) -> Result<()> {
+    if found.meta.status != Status::Running {
+        let (name, status) = (&found.meta.name, found.meta.status.word());
+        return Err(Failure::conflict(format!("sandbox {name} is {status}")));
+    }
+    found.meta.status = Status::Paused;
+    found.meta.paused_at = Some(now());
+    found.save()?;
+    running::signal_all(found, FREEZE, FROZEN)?;
+    for record in record::all(found)?.iter().filter(|record| record.is_running()) {
+        // A terminal that shows a stopped program would look as if it hung.
+        if let Ok(mut stream) = UnixStream::connect(&record.socket) {
+            let hello = serde_json::to_vec(&Hello::LetGo).expect("a hello is plain data");
+            let _ended_meanwhile = stream.write_all(&frame(Kind::Hello, &hello));
+        }
+    }
+    Ok(())
+}
+
+/// Lets everything in a paused box go on.
+pub(super) fn resume(found: &mut LocalBox) -> Result<()> {
+    let _lock = found.lock()?;
+    found.refresh()?;
+    match found.meta.status {
+        Status::Paused => {}
+        status => {
+            let words = format!("sandbox {} is {}", found.meta.name, status.word());
+            return Err(Failure::conflict(words));
+        }
+    }
+    touch(found)?;
+    running::signal_all(found, THAW, c"init")?;
+    found.meta.status = Status::Running;
+    found.meta.last_resumed_at = Some(now());
+    found.save()
+}
+
+/// Notes that somebody does something with the box.
+pub(super) fn touch(found: &LocalBox) -> Result<()> {
+    let path = found.folder().join("activity");
+    let file = File::options().create(true).append(true).open(&path).at("write", &path)?;
+    Ok(file.set_modified(SystemTime::now()).at("write", &path)?)
+}
+
+/// How long the box may still be idle; `None` when it does not pause by itself.
+pub(super) fn time_left(found: &LocalBox) -> Result<Option<Duration>> {
+    let (Some(limit), Status::Running) = (found.meta.auto_pause_after_seconds, found.meta.status) else {
+        return Ok(None);
+    };
+    let path = found.folder().join("activity");
+    let last = match std::fs::metadata(&path).and_then(|found| found.modified()) {
+        Err(source) if source.kind() == ErrorKind::NotFound => {
+            let meta = found.folder().join("meta.json");
+            std::fs::metadata(&meta).and_then(|found| found.modified()).at("look at", &meta)?
+        }
+        found => found.at("look at", &path)?,
+    };
+    // A clock that was put back makes nothing older.
+    let idle = SystemTime::now().duration_since(last).unwrap_or_default();
+    Ok(Some(Duration::from_secs(limit).saturating_sub(idle)))
+}
+
+/// Pauses a box that has been idle for as long as it may. A program that runs in the foreground is
+/// activity, however silent.
+pub(super) fn settle(found: &mut LocalBox) -> Result<()> {
+    let is_over = |found: &LocalBox| Ok::<_, Failure>(time_left(found)? == Some(Duration::ZERO));
+    if !is_over(found)? {
+        return Ok(());
+    }
+    let _lock = found.lock()?;
+    found.refresh()?;
+    if !is_over(found)? || running::any(found, Purpose::Foreground)? {
+        return Ok(());
+    }
+    pause_locked(found)
+}
