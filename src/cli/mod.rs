@@ -3,6 +3,8 @@
 mod about;
 mod herdr;
 mod local;
+#[cfg(test)]
+mod reference;
 mod setup;
 mod shim;
 

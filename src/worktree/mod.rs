@@ -24,5 +24,5 @@ pub(crate) use link::leads_out;
 pub(crate) use pack::{Packed, judge, pack};
 pub(crate) use path::{BadPath, RelPath};
 pub(crate) use rules::{Rules, stays_home, sync_excludes, sync_pattern};
-pub(crate) use select::{Selection, select};
+pub(crate) use select::{LARGEST_UPLOAD, Selection, select};
 pub(crate) use stayed::{Reason, Stayed};

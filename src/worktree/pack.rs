@@ -349,14 +349,14 @@ impl<'a> Worker<'a> {
             match self.stream(path, kind, file, before, attempt) {
                 Ok(Streamed::Whole(hash, spool)) => {
                     end.entries.push((path.clone(), Entry { kind, hash }, before.size));
-                    return match replay(spool, sender) {
-                        Ok(sent) => sent,
-                        Err(source) => {
-                            end.error =
-                                Some(Error::failed(format!("could not keep a large file aside: {source}")));
-                            Ok(())
-                        }
-                    };
+                    return replay(spool, sender).unwrap_or_else(|source| {
+                        end.error = Some(no_room(&source));
+                        Ok(())
+                    });
+                }
+                Ok(Streamed::NoRoom(source)) => {
+                    end.error = Some(no_room(&source));
+                    return Ok(());
                 }
                 Ok(Streamed::Secret(stayed)) => {
                     end.stayed.push(stayed);
@@ -416,8 +416,11 @@ impl<'a> Worker<'a> {
             }
             if let Some(compressor) = &mut self.compressor {
                 let member = gzip(compressor, &self.pending);
-                spool.write_all(&u32::try_from(member.len()).expect("a member is small").to_le_bytes())?;
-                spool.write_all(&member)?;
+                let length = u32::try_from(member.len()).expect("a member is small").to_le_bytes();
+                if let Err(source) = spool.write_all(&length).and_then(|()| spool.write_all(&member)) {
+                    self.pending.clear();
+                    return Ok(Streamed::NoRoom(source));
+                }
             }
             self.pending.clear();
         }
@@ -433,6 +436,8 @@ enum Streamed {
     Whole(Digest, tempfile::SpooledTempFile),
     Secret(Stayed),
     Changed,
+    /// The members could not be kept aside.
+    NoRoom(io::Error),
 }
 
 /// Hands over the members that were kept aside.
@@ -454,6 +459,11 @@ fn replay(
             return Ok(Err(Unwanted));
         }
     }
+}
+
+fn no_room(source: &io::Error) -> Error {
+    Error::io("keep a large file's archive aside in", &std::env::temp_dir(), source)
+        .help("make room there, or set TMPDIR to a folder that has some")
 }
 
 fn stayed_for(path: &RelPath, hit: Hit) -> Stayed {

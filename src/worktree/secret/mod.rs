@@ -5,6 +5,7 @@
 //! pattern is tried. What was found is told by line and kind; the secret itself goes nowhere.
 
 mod check;
+mod literals;
 mod rules;
 
 use super::RelPath;

@@ -1,9 +1,9 @@
-//! The rules: read from the built-in data once, and the one-pass search for their literals.
+//! The rules: read from the built-in data once, and the search for their literals.
 
 use super::check::{Check, entropy, is_placeholder};
+use super::literals::{Literals, SHORTEST};
 use crate::worktree::RelPath;
 use crate::worktree::deny::Glob;
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -30,8 +30,8 @@ pub(super) struct Rule {
 /// All rules, and the search for their literals.
 #[derive(Debug)]
 pub(super) struct RuleSet {
-    literals: AhoCorasick,
-    /// By literal.
+    literals: Literals,
+    /// By the literal's number.
     anchored: Vec<Vec<Rule>>,
     in_files: Vec<Rule>,
 }
@@ -81,8 +81,8 @@ pub(super) enum BadRules {
     Toml(#[from] toml_edit::de::Error),
     #[error(transparent)]
     Pattern(#[from] regex::Error),
-    #[error(transparent)]
-    Literals(#[from] aho_corasick::BuildError),
+    #[error("the literal \"{0}\" is too short")]
+    Short(String),
 }
 
 impl RuleSet {
@@ -96,6 +96,9 @@ impl RuleSet {
                 in_files.push(Rule::new(&entry)?);
             }
             for literal in &entry.literals {
+                if literal.len() < SHORTEST {
+                    return Err(BadRules::Short(literal.clone()));
+                }
                 let at = literals.iter().position(|known| known == literal).unwrap_or_else(|| {
                     literals.push(literal.clone());
                     anchored.push(Vec::new());
@@ -104,27 +107,18 @@ impl RuleSet {
                 anchored[at].push(Rule::new(&entry)?);
             }
         }
-        let literals = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostFirst)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(literals)?;
-        Ok(Self { literals, anchored, in_files })
+        Ok(Self { literals: Literals::new(&literals), anchored, in_files })
     }
 
     /// The first secret whose literal begins in `from..to`: where the literal is, and its rule.
     pub(super) fn first(&self, contents: &[u8], mut from: usize, to: usize) -> Option<(usize, &Rule)> {
-        while from < to {
-            let found = self.literals.find(Input::new(contents).range(from..))?;
-            if found.start() >= to {
-                return None;
+        loop {
+            let (at, number) = self.literals.find(contents, from, to)?;
+            if let Some(rule) = self.anchored[number].iter().find(|rule| rule.at(contents, at)) {
+                return Some((at, rule));
             }
-            let rules = &self.anchored[found.pattern().as_usize()];
-            if let Some(rule) = rules.iter().find(|rule| rule.at(contents, found.start())) {
-                return Some((found.start(), rule));
-            }
-            from = found.start() + 1;
+            from = at + 1;
         }
-        None
     }
 
     /// The rules that are for files of this name only.
