@@ -8,7 +8,7 @@ use super::meta::{Meta, ROOTFS, Status, VERSION, now};
 use super::output::{self, Mode};
 use super::shape::{self, Shape};
 use super::store::{Found, LocalBox, Store};
-use super::{environment, pause, process, supervisor, transfer};
+use super::{environment, pause, probe, process, supervisor, transfer};
 use crate::cli::{CreateArgs, ExecArgs, ListArgs, LocalArgs, LocalCommand, SandboxVerb};
 use crate::error::{Error, IoContext};
 use crate::paths::Paths;
@@ -119,7 +119,7 @@ fn create(store: &Store, args: CreateArgs, mode: Mode) -> Result<u8> {
         last_resumed_at: None,
     };
     // A box that cannot be entered must not exist.
-    super::probe()?;
+    probe::probe_network(meta.network_none)?;
     let made = store.create(meta)?.meta;
     let mut document = json!({ "action": "created" });
     merge(&mut document, made.view());

@@ -210,6 +210,8 @@ fn spawn(root: &Path, uid: Option<u32>, channel: Channel, out: Stdio, err: Stdio
     command.arg0("createos-sandbox").args(["local", "enter"]).env_clear();
     command.stdin(channel.into_fd()).stdout(out).stderr(err);
     let enter = move || -> io::Result<()> {
+        // Ctrl-C at our terminal is for us: what the program gets of it, we say.
+        rustix::process::setsid()?;
         rustix::process::fchdir(&folder)?;
         if let Some(uid) = uid {
             // Before any namespace exists: the host's uid 0 never enters a box.

@@ -18,6 +18,11 @@ pub(crate) struct Probe {
 /// # Errors
 /// The step that was refused, why that usually is, and the fix.
 pub(crate) fn probe() -> Result<Probe> {
+    probe_network(true)
+}
+
+/// As [`probe`], for a box with an empty network or with the host's.
+pub(super) fn probe_network(network_none: bool) -> Result<Probe> {
     let wrong =
         |source: std::io::Error| Error::failed(format!("could not make a temporary folder: {source}"));
     let folder = tempfile::Builder::new().prefix("createos-sandbox-probe-").tempdir().map_err(wrong)?;
@@ -26,7 +31,7 @@ pub(crate) fn probe() -> Result<Probe> {
     skeleton::make(&root, uid)?;
     let order = Order {
         hostname: "probe".into(),
-        network_none: true,
+        network_none,
         env: environment::bare(),
         starter: std::process::id().cast_signed(),
         task: Task::Run { argv: vec![b"true".to_vec()], cwd: b"/".to_vec(), terminal: None },

@@ -28,7 +28,7 @@ pub(super) fn explain(refused: &Refused) -> Error {
             .help("user namespaces are switched off: sudo sysctl -w user.max_user_namespaces=15000"),
         Step::UserNamespace if sysctl("kernel/unprivileged_userns_clone").trim() == "0" => error
             .help("user namespaces are for root only here: sudo sysctl -w kernel.unprivileged_userns_clone=1"),
-        Step::UserNamespace | Step::IdMap | Step::Namespaces | Step::Mount if apparmor => error.help(
+        step if apparmor && step != Step::DropRoot && !rustix::process::geteuid().is_root() => error.help(
             "AppArmor keeps unprivileged programs from using user namespaces (Ubuntu 23.10 and newer): give this \
              one program a profile with `userns,`, see man 5 apparmor.d; \
              the wide fix is: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",

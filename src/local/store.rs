@@ -7,6 +7,7 @@ use super::{pause, remove, running, skeleton};
 use crate::error::{Error, IoContext};
 use crate::fs::{Lock, Mode, write_atomic};
 use crate::paths::Paths;
+use crate::ui;
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
@@ -114,9 +115,12 @@ impl Store {
             let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<BoxId>().ok()) else {
                 continue;
             };
-            // One that was deleted meanwhile is no error.
-            if let Some(found) = self.read(&id)? {
-                boxes.push(found);
+            match self.read(&id) {
+                Ok(Some(found)) => boxes.push(found),
+                // Deleted meanwhile.
+                Ok(None) => {}
+                // One damaged record must not hide all other boxes.
+                Err(failure) => ui::note(format!("warning: {}", ui::visible(failure.error().message()))),
             }
         }
         boxes.sort_by(|a, b| b.meta.id.cmp(&a.meta.id));

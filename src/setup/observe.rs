@@ -55,6 +55,8 @@ pub(crate) struct Observed {
     pub(crate) keys: FileSeen,
     /// What an earlier setup did.
     pub(crate) receipt: Result<Option<Receipt>, Error>,
+    /// Whether this machine isolates a local box; none when that was not tried.
+    pub(crate) isolation: Option<Result<(), Error>>,
     /// Boxes that panes are tied to.
     pub(crate) mappings: Result<Vec<Record>, Error>,
 }
@@ -120,6 +122,8 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
         let diagnostics = herdr.as_ref().map(|herdr| scope.spawn(|| herdr.config_check()));
         let server = herdr.as_ref().filter(|_| everything).map(|herdr| scope.spawn(|| herdr.compatible()));
 
+        let isolation = everything.then(|| scope.spawn(|| crate::local::probe().map(drop)));
+
         let keys = FileSeen::look(paths.herdr_config_file());
         let plugin = registered(&paths.herdr_config_dir().join("plugins.json"), &template.plugin.id);
         let folder = paths.bundled_plugin();
@@ -145,6 +149,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
             config,
             keys,
             receipt: Receipt::read(paths),
+            isolation: isolation.map(join),
             mappings: Store::peek(&paths.plugin_state()).map(|state| state.records),
         }
     })

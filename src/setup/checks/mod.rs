@@ -76,6 +76,7 @@ pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     checks
         .push(surroundings::agent_env(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())));
     checks.push(surroundings::notices(context));
+    checks.push(surroundings::local_sandbox(context));
     checks.push(surroundings::mappings(context));
     checks.push(surroundings::shim(context));
     checks.push(plugin::paths(context));

@@ -123,3 +123,22 @@ pub(super) fn shim(context: &Context<'_>) -> Check {
         }
     }
 }
+
+/// Whether this machine isolates a local box: the real thing was tried.
+pub(super) fn local_sandbox(context: &Context<'_>) -> Check {
+    let id = "local-sandbox";
+    match &context.observed.isolation {
+        None => Check::skip(id, "it was not tried"),
+        Some(Ok(())) => Check::ok(id, "this machine isolates local boxes"),
+        Some(Err(error)) => {
+            let facts: Vec<String> =
+                error.facts().iter().map(|(label, value)| format!("{label} {value}")).collect();
+            let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
+            let check = Check::warn(id, format!("{}{facts}", error.message()));
+            match error.hints().first() {
+                Some(hint) => check.fix(hint),
+                None => check,
+            }
+        }
+    }
+}

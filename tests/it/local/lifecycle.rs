@@ -1,7 +1,7 @@
 //! create, list, get, exec, rm.
 
 use super::Sandbox;
-use crate::support::{Home, User};
+use crate::support::{Home, Pty, User, outcome};
 use std::time::Duration;
 
 #[test]
@@ -121,7 +121,8 @@ fn stdin_reaches_the_program_and_an_unread_pipe_holds_nobody_up() {
     assert_eq!(read.success().stdout, "from a file");
 
     let mut command = made.command(&["exec", "--stream", "@", "--", "echo", "done"]);
-    let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).spawn().unwrap();
     let _held_open = child.stdin.take();
     crate::support::eventually("exec ends although its stdin is open", Duration::from_secs(60), || {
         child.try_wait().unwrap().is_some()
@@ -148,4 +149,53 @@ fn an_exec_that_is_killed_takes_its_program_with_it() {
     crate::support::eventually("its PID 1 is gone", Duration::from_secs(60), || {
         !std::path::Path::new(&format!("/proc/{}", left[0])).exists()
     });
+}
+
+#[test]
+fn an_interrupt_at_the_terminal_reaches_the_program_and_not_its_box() {
+    let made = Sandbox::of(User::Me);
+    let script = "trap 'echo caught; exit 9' INT; echo ready; while :; do sleep 0.1; done";
+    let command = made.command(&["exec", "--stream", "@", "--", "sh", "-c", script]);
+    let mut pty = Pty::spawn(command, 24, 80);
+    pty.expect("ready", Duration::from_secs(60));
+    pty.send("\x03");
+    pty.expect("caught", Duration::from_secs(60));
+    assert_eq!(pty.wait(Duration::from_secs(60)).code(), Some(9));
+}
+
+#[test]
+fn a_damaged_record_hides_no_other_box() {
+    let made = Sandbox::with(Home::new(), &["--name", "whole"]);
+    made.home()
+        .write(".local/share/createos-sandbox/boxes/sb-01ARZ3NDEKTSV4RRFFQ69G5FAV/meta.json", "{ not json");
+    let listed = made.run(&["list"]);
+    assert!(listed.stderr.contains("sb-01ARZ3NDEKTSV4RRFFQ69G5FAV"), "{listed:?}");
+    assert_eq!(listed.success().json()[0]["name"], "whole");
+}
+
+#[test]
+fn where_isolation_is_refused_nothing_runs_and_the_step_is_named() {
+    if !rustix::process::geteuid().is_root() {
+        return; // Only root can prepare a machine that refuses.
+    }
+    let home = Home::of(User::Nobody);
+    let create = home.command(&["local", "-o", "table", "sandbox", "create", "--shape", "s-1vcpu-1gb"]);
+    // As in a container: part of /proc is covered, so the kernel allows no new one.
+    let script = "mount --make-rprivate / && mount -t tmpfs cover /proc/acpi 2>/dev/null \
+                  || mount -t tmpfs cover /proc/fs || exit 77; exec \"$@\"";
+    let mut inside = std::process::Command::new("unshare");
+    inside.args(["-m", "sh", "-c", script, "sh"]).arg(create.get_program()).args(create.get_args());
+    inside.env_clear();
+    for (name, value) in create.get_envs() {
+        inside.env(name, value.unwrap_or_default());
+    }
+    let refused = outcome(inside);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    for words in ["nothing was run", "mounting a new /proc", "systempaths=unconfined"] {
+        assert!(refused.stderr.contains(words), "[{words}] {refused:?}");
+    }
+    let boxes = home.path().join(".local/share/createos-sandbox/boxes");
+    let left: Vec<_> = std::fs::read_dir(boxes).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name == "lock"), "no box exists: {left:?}");
+    assert_eq!(std::fs::read_dir(home.path().join("tmp")).unwrap().count(), 0, "the probe has cleaned up");
 }

@@ -9,39 +9,39 @@ fn a_machine_that_is_ready_passes_and_says_what_comes_next() {
     fixed_git(&home);
     let _herdr = Herdr::in_home(&home);
     let doctor = home.run(&["setup", "herdr", "--doctor"]).success();
+    assert!(doctor.stdout.ends_with(" ok. Nothing was changed.\n"), "{}", doctor.stdout);
     insta::assert_snapshot!(plain(&home, &doctor.stdout), @r##"
     createos-sandbox setup herdr --doctor
 
-      ok    os            Linux ARCH
-      ok    createos      0.0.29   ~/bin/createos
-      ok    session       signed in with a stored login
-      ok    herdr         0.8.2    ~/bin/herdr
-      ok    git           2.47.3   ~/bin/git
-      skip  bun           not needed by the bundled plugin
-      skip  plugin        not set up yet
-                          fix: createos-sandbox setup herdr
-      skip  config        there is none, so the defaults apply   ~/.config/herdr/plugins/config/createos.sandbox/config.json
-      ok    herdr-server  not running; what is set up applies when it starts
-      ok    herdr-config  Herdr has nothing to say about it   ~/.config/herdr/config.toml
-      ok    shape         s-2vcpu-4gb is in your plan
-      skip  keys          not set up yet
-      ok    config-owner  an ordinary file   ~/.config/herdr/config.toml
-      ok    egress        open: a box may reach anything (no egress list)
-      ok    agent-env     no key of an agent's provider is exported here
-      warn  notices       Herdr's notices are off, so an action's result shows in a popup or not at all
-                          fix: add to config.toml:  [ui.toast]  delivery = "herdr"
-      ok    mappings      no pane is tied to a box
-      skip  shim          not installed (createos-sandbox shim install)
-      skip  paths         nothing is recorded yet
-
-    1 warning, 12 ok. Nothing was changed.
+      ok    os             Linux ARCH
+      ok    createos       0.0.29   ~/bin/createos
+      ok    session        signed in with a stored login
+      ok    herdr          0.8.2    ~/bin/herdr
+      ok    git            2.47.3   ~/bin/git
+      skip  bun            not needed by the bundled plugin
+      skip  plugin         not set up yet
+                           fix: createos-sandbox setup herdr
+      skip  config         there is none, so the defaults apply   ~/.config/herdr/plugins/config/createos.sandbox/config.json
+      ok    herdr-server   not running; what is set up applies when it starts
+      ok    herdr-config   Herdr has nothing to say about it   ~/.config/herdr/config.toml
+      ok    shape          s-2vcpu-4gb is in your plan
+      skip  keys           not set up yet
+      ok    config-owner   an ordinary file   ~/.config/herdr/config.toml
+      ok    egress         open: a box may reach anything (no egress list)
+      ok    agent-env      no key of an agent's provider is exported here
+      warn  notices        Herdr's notices are off, so an action's result shows in a popup or not at all
+                           fix: add to config.toml:  [ui.toast]  delivery = "herdr"
+      ok    mappings       no pane is tied to a box
+      skip  shim           not installed (createos-sandbox shim install)
+      skip  paths          nothing is recorded yet
     "##);
 }
 
 #[test]
 fn nothing_in_the_home_changes_not_even_a_time() {
     for user in User::all() {
-        let home = machine(user);
+        // The probe of the isolation makes a box in the temporary folder, and deletes it.
+        let home = machine(user).var("TMPDIR", "/tmp");
         let _herdr = Herdr::in_home(&home);
         home.write(CONFIG, "[ui]\n");
         let before = tree(home.path());
@@ -72,36 +72,35 @@ fn all_checks_run_and_each_fault_has_its_fix_beside_it() {
     home.write(SETTINGS, "{\n  \"agnet\": \"codex\"\n}\n");
     let doctor = home.run(&["setup", "herdr", "--doctor"]);
     assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains("\n4 failed, "), "{}", doctor.stdout);
     insta::assert_snapshot!(plain(&home, &doctor.stdout), @r##"
     createos-sandbox setup herdr --doctor
 
-      ok    os            Linux ARCH
-      FAIL  createos      0.0.24   ~/bin/createos     needs 0.0.26 or newer
-                          fix: createos upgrade
-      FAIL  session       createos is not signed in: your session has expired
-                          fix: export CREATEOS_API_KEY=<key>
-      FAIL  herdr         0.7.4    ~/bin/herdr     needs 0.7.5 or newer
-                          fix: herdr update
-      ok    git           2.47.3   ~/bin/git
-      skip  bun           not needed by the bundled plugin
-      skip  plugin        not set up yet
-                          fix: createos-sandbox setup herdr
-      FAIL  config        line 2, column 9: unknown key "agnet"; did you mean "agent"?   ~/.config/herdr/plugins/config/createos.sandbox/config.json
-                          fix: correct it, or keep its valid settings with: createos-sandbox setup herdr --force
-      ok    herdr-server  not running; what is set up applies when it starts
-      ok    herdr-config  Herdr has nothing to say about it   ~/.config/herdr/config.toml
-      ok    shape         s-2vcpu-4gb is in your plan
-      skip  keys          not set up yet
-      ok    config-owner  an ordinary file   ~/.config/herdr/config.toml
-      ok    egress        open: a box may reach anything (no egress list)
-      warn  agent-env     ANTHROPIC_API_KEY is set here and does not reach a box
-                          fix: sign the agent in inside its own pane, the first time that it starts
-      ok    notices       Herdr shows notices (herdr)
-      ok    mappings      no pane is tied to a box
-      skip  shim          not installed (createos-sandbox shim install)
-      skip  paths         nothing is recorded yet
-
-    4 failed, 1 warning, 9 ok. Nothing was changed.
+      ok    os             Linux ARCH
+      FAIL  createos       0.0.24   ~/bin/createos     needs 0.0.26 or newer
+                           fix: createos upgrade
+      FAIL  session        createos is not signed in: your session has expired
+                           fix: export CREATEOS_API_KEY=<key>
+      FAIL  herdr          0.7.4    ~/bin/herdr     needs 0.7.5 or newer
+                           fix: herdr update
+      ok    git            2.47.3   ~/bin/git
+      skip  bun            not needed by the bundled plugin
+      skip  plugin         not set up yet
+                           fix: createos-sandbox setup herdr
+      FAIL  config         line 2, column 9: unknown key "agnet"; did you mean "agent"?   ~/.config/herdr/plugins/config/createos.sandbox/config.json
+                           fix: correct it, or keep its valid settings with: createos-sandbox setup herdr --force
+      ok    herdr-server   not running; what is set up applies when it starts
+      ok    herdr-config   Herdr has nothing to say about it   ~/.config/herdr/config.toml
+      ok    shape          s-2vcpu-4gb is in your plan
+      skip  keys           not set up yet
+      ok    config-owner   an ordinary file   ~/.config/herdr/config.toml
+      ok    egress         open: a box may reach anything (no egress list)
+      warn  agent-env      ANTHROPIC_API_KEY is set here and does not reach a box
+                           fix: sign the agent in inside its own pane, the first time that it starts
+      ok    notices        Herdr shows notices (herdr)
+      ok    mappings       no pane is tied to a box
+      skip  shim           not installed (createos-sandbox shim install)
+      skip  paths          nothing is recorded yet
     "##);
 }
 

@@ -7,6 +7,7 @@ mod install;
 mod killed;
 mod refused;
 mod replace;
+mod terminal;
 mod undo;
 
 use crate::support::{Home, User, program};
@@ -76,10 +77,21 @@ pub fn fixed_git(home: &Home) {
     program(home, "bin/git", "#!/bin/sh\necho 'git version 2.47.3'\n");
 }
 
-/// The text with what differs from machine to machine replaced.
+/// The text with what differs from machine to machine replaced. Whether boxes are isolated here does, and
+/// with it how many checks ended how.
 pub fn plain(home: &Home, text: &str) -> String {
     let home = home.path().to_str().expect("a plain path");
-    text.replace(home, "~").replace(std::env::consts::ARCH, "ARCH").replace("macOS", "Linux")
+    let text = text.replace(home, "~").replace(std::env::consts::ARCH, "ARCH").replace("macOS", "Linux");
+    let mut kept = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.contains("local-sandbox") {
+            lines.next_if(|next| next.trim_start().starts_with("fix:"));
+        } else if !line.ends_with("Nothing was changed.") || line.starts_with("Nothing") {
+            kept.push_str(&format!("{line}\n"));
+        }
+    }
+    kept
 }
 
 pub const CONFIG: &str = ".config/herdr/config.toml";

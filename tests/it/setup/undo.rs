@@ -85,3 +85,43 @@ fn herdrs_own_reset_of_all_keys_is_understood() {
     assert!(backups() >= 1 && herdr.registry().is_empty());
     assert!(!home.path().join(BUNDLE).exists());
 }
+
+#[test]
+fn boxes_that_panes_are_tied_to_are_named_and_need_a_yes() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    let _ = home.run(&["setup"]).success();
+    let record = serde_json::json!({
+        "version": 1, "installation": "abcd",
+        "records": [{
+            "id": "0a1b2c3d", "phase": "ready", "socket": "/s", "provider": "createos", "box": "hd-app-k3x9q2",
+            "boxId": "sb-01j00000000000000000000000", "agent": "pi", "local": "/w", "remote": "/workspace"
+        }]
+    });
+    home.write(".local/state/herdr/plugins/createos.sandbox/state.json", record.to_string());
+    let refused = home.run(&["setup", "--undo"]).fails(1, "tied to boxes");
+    assert!(
+        refused.stdout.contains("createos sandbox rm --yes sb-01j00000000000000000000000"),
+        "{}",
+        refused.stdout
+    );
+    assert_eq!(herdr.registry().len(), 1);
+    assert!(home.run(&["setup", "--doctor"]).success().stdout.contains("1 pane is tied to a box"));
+    let _ = home.run(&["setup", "--undo", "--dry-run"]).success();
+    let _ = home.run(&["setup", "--undo", "--yes"]).success();
+    assert!(herdr.registry().is_empty());
+}
+
+#[test]
+fn a_plugin_that_somebody_registered_anew_stays() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    let _ = home.run(&["setup"]).success();
+    let manifest = home.read(&format!("{BUNDLE}/herdr-plugin.toml"));
+    home.write("mine/herdr-plugin.toml", manifest);
+    let _ = herdr.run(&["plugin", "link", "mine"]).success();
+    let undo = home.run(&["setup", "--undo"]).success();
+    assert!(undo.stdout.contains("somebody registered it anew"), "{}", undo.stdout);
+    assert_eq!(herdr.registry().len(), 1);
+    assert!(!home.path().join(CONFIG).exists());
+}

@@ -209,19 +209,26 @@ pub fn stand_in(name: &str) -> PathBuf {
     runnable(&path)
 }
 
-/// The program itself, or for root a copy that lives as long as the test process.
+/// The program itself; where other users cannot reach it, a copy that lives as long as the test process.
 fn runnable(built: &Path) -> PathBuf {
-    static COPIES: Mutex<Option<tempfile::TempDir>> = Mutex::new(None);
-    if !rustix::process::geteuid().is_root() {
+    static COPIES: Mutex<Option<PathBuf>> = Mutex::new(None);
+    extern "C" fn remove_copies() {
+        if let Some(folder) = COPIES.lock().ok().and_then(|mut copies| copies.take()) {
+            let _nobody_is_left_to_tell = std::fs::remove_dir_all(folder);
+        }
+    }
+    if !rustix::process::geteuid().is_root() || open_to_all(built) {
         return built.to_path_buf();
     }
     let mut copies = COPIES.lock().expect("the copies");
     let folder = copies.get_or_insert_with(|| {
         let dir = tempfile::Builder::new().prefix("cs-bin-").tempdir_in("/tmp").expect("a folder");
         std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).expect("a mode");
-        dir
+        // SAFETY: the handler is a plain function that takes a lock and removes a folder.
+        assert_eq!(unsafe { libc::atexit(remove_copies) }, 0, "a handler at the end");
+        dir.keep()
     });
-    let path = folder.path().join(built.file_name().expect("a program"));
+    let path = folder.join(built.file_name().expect("a program"));
     if !path.exists() {
         // By a program of its own: a descriptor of ours that is open for writing would be inherited by
         // what another test starts at that moment, and starting the copy would fail as "text file busy".
@@ -229,6 +236,12 @@ fn runnable(built: &Path) -> PathBuf {
         assert!(status.success(), "a copy of {}", built.display());
     }
     path
+}
+
+/// Whether every user can reach and run the program at `path`.
+fn open_to_all(path: &Path) -> bool {
+    path.ancestors()
+        .all(|part| std::fs::metadata(part).is_ok_and(|found| found.permissions().mode() & 0o005 == 0o005))
 }
 
 /// Waits until `check` holds, at most `limit`; says what was waited for when it does not.
