@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::error::{Error, IoContext, Result};
 use crate::paths::Paths;
 use crate::ui;
-use crate::worktree::{self, Exclude, Packed, Reason, RelPath, Rules, Selection, Worktree};
+use crate::worktree::{self, Exclude, Packed, Reason, RelPath, Selection, Worktree};
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;

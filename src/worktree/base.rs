@@ -68,11 +68,6 @@ impl Base {
         self.entries.iter()
     }
 
-    /// How many paths there are.
-    pub(crate) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
     /// No paths at all.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()

@@ -58,11 +58,6 @@ impl Worktree {
         &self.root
     }
 
-    /// The git that was used.
-    pub(crate) fn git(&self) -> &Path {
-        &self.git
-    }
-
     /// git at the top folder, with the environment and settings that make it only read.
     pub(crate) fn run_git(&self) -> Run<'static> {
         command(&self.git, &self.root).limit(LIMIT)

@@ -11,10 +11,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// A worktree with more raw bytes than this is packed to a file and measured before a box is made:
-/// the service takes at most this much in one file (contract `createos-cli.md`, "Limits").
-pub(crate) const LARGEST_UPLOAD: u64 = 500_000_000;
-
 /// The files that may leave, judged by name only: their contents are judged while they are packed.
 #[derive(Debug)]
 pub(crate) struct Selection {
