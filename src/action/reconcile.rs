@@ -31,5 +31,6 @@ pub(super) fn reconcile(session: &Session) -> Result<String> {
     let panes: Vec<_> = session.herdr.panes()?.into_iter().map(|pane| (pane.id, pane.terminal)).collect();
     let orphans = session.store.update(|state| Ok(state.rebind(&session.socket, &panes)))?;
     detached::finish_abandoned(session)?;
+    session.store.sweep_locks(&session.store.read()?.records);
     Ok(format!("{} panes, {} boxes without a pane", panes.len(), orphans.len()))
 }

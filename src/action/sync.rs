@@ -33,8 +33,10 @@ pub(super) fn sync(session: &Session) -> Result<Report> {
     let env = [(RECORD, record.id.as_str())];
     let pane = session.herdr.open_plugin_pane("sync", Place::Below(&above), Some(&record.worktree), &env)?;
     let pane = pane.map(|pane| pane.id);
-    // Half of the height is Herdr's default for a split.
-    session.herdr.grow_down(&above, 0.25)?;
+    // Half of the height is Herdr's default for a split; the sync runs all the same.
+    if let Err(error) = session.herdr.grow_down(&above, 0.25) {
+        ui::note(format!("warning: the pane keeps half of the height: {error}"));
+    }
     Ok(Report::new(format!(
         "files of box {} and {} are kept in step",
         record.name,

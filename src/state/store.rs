@@ -1,6 +1,6 @@
 //! The state folder: one versioned file under a lock, a lock file a record and a pane, a folder a box.
 
-use super::record::RecordId;
+use super::record::{Record, RecordId};
 use super::state::{State, VERSION};
 use crate::createos::BoxId;
 use crate::error::{Error, IoContext, Result};
@@ -160,6 +160,20 @@ impl Store {
 
     fn record_lock(&self, id: &RecordId) -> PathBuf {
         self.folder.join("locks").join(format!("record-{id}.lock"))
+    }
+
+    /// Removes locks of panes and records that are gone, after Herdr's start: terminals have new ids then,
+    /// so nobody asks for the old ones. One that is held stays.
+    pub(crate) fn sweep_locks(&self, records: &[Record]) {
+        for entry in std::fs::read_dir(self.folder.join("locks")).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let needed = records.iter().any(|record| name.starts_with(&format!("record-{}", record.id)));
+            let free = || Lock::try_take(&path).is_ok_and(|lock| lock.is_some());
+            if !needed && name.ends_with(".lock") && free() {
+                let _already_gone = std::fs::remove_file(&path);
+            }
+        }
     }
 
     /// The file by which an attach wakes the holding screen of a record.

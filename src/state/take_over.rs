@@ -4,7 +4,7 @@ use super::record::{Phase, Record, RecordId};
 use super::state::State;
 use super::store::Store;
 use crate::createos::ProviderKind;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::herdr::PaneId;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -18,7 +18,13 @@ pub(crate) fn take_over(store: &Store, socket: &str) -> Result<(usize, Vec<Strin
     if store.read()?.took_over {
         return Ok((0, Vec::new()));
     }
-    let text = std::fs::read_to_string(store.folder().join("panes.json")).unwrap_or_default();
+    let path = store.folder().join("panes.json");
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        // The earlier plugin may still come and go.
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok((0, Vec::new())),
+        Err(source) => return Err(Error::io("read", &path, &source)),
+    };
     let (found, odd) = read(&text, socket);
     let count = found.len();
     store.update(|state| {

@@ -2,8 +2,10 @@
 
 mod delete;
 mod failures;
+mod lists;
 mod pause;
 mod quirks;
 mod races;
 mod story;
+mod sync;
 mod world;

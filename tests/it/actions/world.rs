@@ -22,6 +22,7 @@ platforms = ["linux", "macos"]
 pub struct Done {
     pub result: Value,
     pub stdout: String,
+    pub stderr: String,
     pub exit_code: i64,
 }
 
@@ -262,6 +263,12 @@ impl World {
         listed.as_array().cloned().unwrap_or_default()
     }
 
+    /// Makes a box behind everybody's back; its id.
+    pub fn local_box(&self, name: &str) -> String {
+        let args = ["local", "-o", "json", "sandbox", "create", "--shape", "s-1vcpu-1gb", "--name", name];
+        self.local(&args).success().json()["id"].as_str().expect("an id").to_owned()
+    }
+
     /// Deletes the only box behind everybody's back.
     pub fn remove_box(&self) {
         let id = self.boxes()[0]["id"].as_str().expect("an id").to_owned();
@@ -343,6 +350,7 @@ fn done(log: &Value) -> Done {
     Done {
         result: serde_json::from_str(line).expect("the result line is JSON"),
         exit_code: log["exit_code"].as_i64().unwrap_or(-1),
+        stderr: text("stderr"),
         stdout,
     }
 }

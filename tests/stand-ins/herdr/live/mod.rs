@@ -137,6 +137,7 @@ impl Server {
             ["pane", "process-info", "--pane", id] => Some(self.process_info(id)),
             ["pane", "process-info", ..] => Some(usage("usage: herdr pane process-info --pane ID|--current")),
             ["pane", "report-metadata", id, rest @ ..] => self.report_metadata(id, rest),
+            ["pane", "resize", rest @ ..] => self.pane_resize(rest),
             ["pane", "move", id, rest @ ..] => self.pane_move(id, rest),
             ["pane", "send-text", id, text @ ..] if !text.is_empty() => {
                 Some(self.send(id, text.join(" ").as_bytes()))

@@ -274,6 +274,20 @@ impl Server {
         Some(Reply::default())
     }
 
+    /// Checked, and without effect: every pane here has a screen of its own.
+    pub(super) fn pane_resize(&self, words: &[&str]) -> Option<Reply> {
+        let options = options(words, &["--direction", "--amount", "--pane"], &[])?;
+        let id = option(&options, "--pane")?;
+        option(&options, "--amount")?.parse::<f64>().ok()?;
+        if !matches!(option(&options, "--direction"), Some("left" | "right" | "up" | "down")) {
+            return Some(usage("usage: herdr pane resize --direction left|right|up|down"));
+        }
+        Some(match self.world().pane(id) {
+            Some(_) => Reply::result("cli:pane:resize", json!({ "resize": { "changed": true } })),
+            None => not_found("cli:pane:resize", id),
+        })
+    }
+
     pub(super) fn pane_move(&self, id: &str, words: &[&str]) -> Option<Reply> {
         let options =
             options(words, &["--label", "--tab-label"], &["--new-workspace", "--focus", "--no-focus"])?;
