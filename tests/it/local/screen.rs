@@ -30,7 +30,8 @@ fn text_that_is_cut_in_the_middle_of_a_letter_arrives_whole() {
 #[test]
 fn every_way_out_gives_the_terminal_back() {
     let made = Sandbox::of(User::Me);
-    let ways: [(&str, fn(&mut Pty)); 3] = [
+    type Leave = fn(&mut Pty);
+    let ways: [(&str, Leave); 3] = [
         ("detach", |pty| pty.send("\x1d")),
         ("detach, as kitty sends it", |pty| pty.send("\x1b[93;5u")),
         ("TERM", |pty| {
