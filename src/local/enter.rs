@@ -62,7 +62,7 @@ pub(super) fn enter(
     purpose: Purpose,
 ) -> Result<Start> {
     let order = Order {
-        hostname: found.meta.name.to_string(),
+        hostname: found.meta.name.as_str().to_owned(),
         network_none: found.meta.network_none,
         env,
         starter: std::process::id().cast_signed(),

@@ -67,7 +67,7 @@ mod transfer;
 #[cfg(target_os = "linux")]
 pub(crate) use commands::run;
 #[cfg(target_os = "linux")]
-pub(crate) use probe::{Probe, probe};
+pub(crate) use probe::probe;
 
 use crate::error::Error;
 use output::Mode;
@@ -99,16 +99,11 @@ pub(crate) fn run(args: crate::cli::LocalArgs) -> u8 {
     Mode::of(args.output.as_deref()).fail(&error.into())
 }
 
-/// What a probe has found.
-#[cfg(not(target_os = "linux"))]
-#[derive(Debug)]
-pub(crate) struct Probe {}
-
 /// Whether this machine can isolate a box: only Linux can.
 ///
 /// # Errors
 /// Always.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn probe() -> crate::error::Result<Probe> {
+pub(crate) fn probe() -> crate::error::Result<()> {
     Err(Error::cannot_run("local sandboxes need Linux; nothing was run"))
 }

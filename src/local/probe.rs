@@ -6,23 +6,16 @@ use super::spec::{End, Order, Task};
 use super::{environment, skeleton};
 use crate::error::{Error, Result};
 
-/// What a probe has found.
-#[derive(Debug, Clone)]
-pub(crate) struct Probe {
-    /// The kernel's release, such as `6.12.9`.
-    pub(crate) kernel: String,
-}
-
 /// Makes a box in a temporary folder, runs `true` in it, and deletes it.
 ///
 /// # Errors
 /// The step that was refused, why that usually is, and the fix.
-pub(crate) fn probe() -> Result<Probe> {
+pub(crate) fn probe() -> Result<()> {
     probe_network(true)
 }
 
 /// As [`probe`], for a box with an empty network or with the host's.
-pub(super) fn probe_network(network_none: bool) -> Result<Probe> {
+pub(super) fn probe_network(network_none: bool) -> Result<()> {
     let wrong =
         |source: std::io::Error| Error::failed(format!("could not make a temporary folder: {source}"));
     let folder = tempfile::Builder::new().prefix("createos-sandbox-probe-").tempdir().map_err(wrong)?;
@@ -45,10 +38,7 @@ pub(super) fn probe_network(network_none: bool) -> Result<Probe> {
     });
     super::remove::remove_tree(folder.path(), "root")?;
     match ran {
-        Ok(End::Code(0)) => {
-            let release = rustix::system::uname().release().to_string_lossy().into_owned();
-            Ok(Probe { kernel: release })
-        }
+        Ok(End::Code(0)) => Ok(()),
         Ok(end) => Err(Error::cannot_run(format!("a program in a box ended wrongly: {end:?}"))),
         Err(failure) => Err(failure.into_error()),
     }

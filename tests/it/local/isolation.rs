@@ -252,3 +252,29 @@ fn an_empty_network_has_only_itself() {
         assert_eq!(made.say("cat /proc/net/route | wc -l").trim(), "1", "no route anywhere");
     }
 }
+
+#[test]
+fn sockets_without_a_path_are_out_of_reach_on_the_shared_network() {
+    use landlock::{CompatLevel, Compatible, Ruleset, RulesetAttr, Scope};
+    use std::os::linux::net::SocketAddrExt;
+    let known = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .scope(Scope::AbstractUnixSocket)
+        .and_then(Ruleset::create);
+    if known.is_err() {
+        return; // The kernel is older than 6.12, or has no Landlock: the manual says so.
+    }
+    for user in User::all() {
+        let made = Sandbox::with(Home::of(user), &[]);
+        let name = format!("createos-sandbox-test-{}", made.id());
+        let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).unwrap();
+        let _listener = std::os::unix::net::UnixListener::bind_addr(&address).unwrap();
+        std::os::unix::net::UnixStream::connect_addr(&address).expect("it can be reached from outside");
+        let script = format!(
+            "use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0); connect($s, pack_sockaddr_un(\"\\0{name}\")) \
+             or die \"refused: $!\"; print \"connected\";"
+        );
+        let tried = made.run(&["exec", "--stream", "@", "--", "perl", "-e", &script]);
+        assert!(tried.stderr.contains("refused: Operation not permitted"), "{user:?} {tried:?}");
+    }
+}

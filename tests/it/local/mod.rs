@@ -4,6 +4,7 @@ mod isolation;
 mod lifecycle;
 mod pause;
 mod process;
+mod screen;
 mod transfer;
 
 use crate::support::{Home, Outcome, User, outcome};

@@ -1,0 +1,106 @@
+//! What a terminal shows and what it is left with.
+
+use super::Sandbox;
+use crate::support::{Pty, User, eventually};
+use std::time::Duration;
+
+const LONG: Duration = Duration::from_secs(60);
+/// Alternate screen, mouse, paste, hidden cursor: what an agent's interface turns on.
+const FULL_SCREEN: &str = "printf '\\033[?1049h\\033[?1000h\\033[?2004h\\033[?25lready'; exec sleep 1000";
+
+fn attach(made: &Sandbox, process: &str, more: &[&str]) -> Pty {
+    let mut args = vec!["process", "attach"];
+    args.extend(more);
+    args.extend(["@", process]);
+    Pty::spawn(made.command(&args), 24, 80)
+}
+
+#[test]
+fn text_that_is_cut_in_the_middle_of_a_letter_arrives_whole() {
+    let made = Sandbox::of(User::Me);
+    let script =
+        "for b in 342 202 254 360 237 246 200; do printf \"\\\\$b\"; sleep 0.05; done; printf '\\377end'";
+    let id = made.start(&["--pty", "@", "--", "sh", "-c", script]);
+    let pty = attach(&made, &id, &["--after", "0"]);
+    pty.expect("end", LONG);
+    let wanted = b"\xe2\x82\xac\xf0\x9f\xa6\x80\xffend";
+    assert!(pty.bytes().windows(wanted.len()).any(|window| window == wanted), "{:?}", pty.bytes());
+}
+
+#[test]
+fn every_way_out_gives_the_terminal_back() {
+    let made = Sandbox::of(User::Me);
+    type Leave = fn(&mut Pty);
+    let ways: [(&str, Leave); 3] = [
+        ("detach", |pty| pty.send("\x1d")),
+        ("detach, as kitty sends it", |pty| pty.send("\x1b[93;5u")),
+        ("TERM", |pty| {
+            let pid = rustix::process::Pid::from_raw(pty.id().cast_signed()).expect("a process id");
+            rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+        }),
+    ];
+    let id = made.start(&["--pty", "@", "--", "sh", "-c", FULL_SCREEN]);
+    for (way, leave) in ways {
+        let mut pty = attach(&made, &id, &["--after", "0"]);
+        pty.expect("ready", LONG);
+        leave(&mut pty);
+        let status = pty.wait(LONG);
+        assert_eq!(status.code(), Some(if way == "TERM" { 128 + 15 } else { 0 }), "{way}");
+        eventually("the modes are taken back", LONG, || {
+            ["1049l", "1000l", "2004l", "25h"]
+                .iter()
+                .all(|mode| pty.text().contains(&format!("\x1b[?{mode}")))
+        });
+    }
+    assert_eq!(made.process(&id)["state"], "running");
+}
+
+#[test]
+fn a_shell_s_screen_is_not_left_when_it_was_never_entered() {
+    let made = Sandbox::of(User::Me);
+    let id = made.start(&["--pty", "@", "--", "sh", "-c", "printf ready; exec sleep 1000"]);
+    let mut pty = attach(&made, &id, &["--after", "0"]);
+    pty.expect("ready", LONG);
+    pty.send("\x1d");
+    pty.wait(LONG);
+    eventually("the cursor is shown", LONG, || pty.text().contains("\x1b[?25h"));
+    assert!(!pty.text().contains("1049"), "{:?}", pty.text());
+}
+
+#[test]
+fn a_new_terminal_is_brought_into_the_modes_that_were_set_before_it_came() {
+    let made = Sandbox::of(User::Me);
+    let id = made.start(&["--pty", "@", "--", "sh", "-c", FULL_SCREEN]);
+    eventually("they are set", LONG, || made.process(&id)["output"]["bytes"].as_u64() > Some(20));
+    let pty = attach(&made, &id, &[]);
+    for mode in ["1049h", "1000h", "2004h", "25l"] {
+        pty.expect(&format!("\x1b[?{mode}"), LONG);
+    }
+    assert!(!pty.text().contains("ready"), "without --after there is no history");
+}
+
+#[test]
+fn a_flood_is_kept_within_bounds_and_what_was_lost_is_said() {
+    let made = Sandbox::of(User::Me);
+    let script = "head -c 9000000 /dev/zero | tr '\\0' x; echo; echo the-end";
+    let id = made.start(&["@", "--", "sh", "-c", script]);
+    eventually("it ends", LONG, || made.process(&id)["state"] == "exited");
+    let output = made.process(&id)["output"].clone();
+    let number = |key: &str| output[key].as_u64().unwrap();
+    assert_eq!(number("newest_seq"), 9_000_009);
+    assert!((1 << 20..=8 << 20).contains(&number("bytes")), "{output}");
+    let replay = made.run(&["process", "attach", "--after", "0", "@", &id]).success();
+    assert_eq!(replay.stdout.len() as u64, number("bytes"));
+    assert!(replay.stdout.ends_with("x\nthe-end\n"));
+    assert!(replay.stderr.contains("not kept any more"), "{}", replay.stderr);
+}
+
+#[test]
+fn somebody_who_watches_gets_everything_however_fast_it_comes() {
+    let made = Sandbox::of(User::Me);
+    // Waits for the watcher, then writes more than is kept.
+    let script = "read go; head -c 20000000 /dev/zero | tr '\\0' x";
+    let id = made.start(&["@", "--", "sh", "-c", script]);
+    let watched = made.run_with_input(&["process", "attach", "--stdin", "--after", "0", "@", &id], b"go\n");
+    assert_eq!((watched.code, watched.stdout.len()), (0, 20_000_000), "{}", watched.stderr);
+}
