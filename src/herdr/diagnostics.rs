@@ -24,10 +24,11 @@ impl Diagnostics {
         self.lines.iter().any(|line| line.ends_with("; using defaults") || line == "; using defaults")
     }
 
-    /// What is said here and was not said `before`: each line counts as often as it is there.
+    /// What is said here and was not said `before`: each line counts as often as it is there. The number of a
+    /// command is not compared: an entry that is put in or taken out moves those behind it.
     pub(crate) fn new_since(&self, before: &Self) -> Vec<String> {
-        let mut old = before.lines.clone();
-        let mut is_new = |line: &&String| match old.iter().position(|known| known == *line) {
+        let mut old: Vec<String> = before.lines.iter().map(|line| without_numbers(line)).collect();
+        let mut is_new = |line: &&String| match old.iter().position(|known| *known == without_numbers(line)) {
             Some(index) => {
                 old.swap_remove(index);
                 false
@@ -36,6 +37,20 @@ impl Diagnostics {
         };
         self.lines.iter().filter(|line| is_new(line)).cloned().collect()
     }
+}
+
+/// The line with `keys.command[7]` and `keys.command.7` reduced to `keys.command`.
+fn without_numbers(line: &str) -> String {
+    const NAME: &str = "keys.command";
+    let mut parts = line.split(NAME);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let number = part.trim_start_matches(['[', '.']);
+        let rest = number.trim_start_matches(|c: char| c.is_ascii_digit());
+        text.push_str(NAME);
+        text.push_str(if rest.len() < number.len() { rest.trim_start_matches(']') } else { part });
+    }
+    text
 }
 
 #[cfg(test)]
@@ -51,6 +66,19 @@ mod tests {
         assert_eq!(after.new_since(&before), ["prefix+x: kept a, disabled b"]);
         assert!(before.new_since(&after).is_empty());
         assert!(Diagnostics::parse("config: ok\n").lines().is_empty());
+    }
+
+    #[test]
+    fn a_command_that_only_moved_is_no_new_complaint() {
+        let complaint = |one: u32, two: u32| Diagnostics {
+            lines: vec![
+                format!("prefix+m: kept keys.command[{one}].key, disabled keys.command[{two}].key"),
+                format!("unknown config key keys.command.{one}.bogus; ignoring key"),
+            ],
+        };
+        assert!(complaint(0, 1).new_since(&complaint(6, 7)).is_empty());
+        let other = Diagnostics { lines: vec!["prefix+x: kept keys.command[0].key, disabled keys.x".into()] };
+        assert_eq!(other.new_since(&complaint(0, 1)).len(), 1);
     }
 
     #[test]

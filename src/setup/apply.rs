@@ -322,7 +322,8 @@ impl Apply<'_> {
         };
         let mode = if change.what == What::Config { Mode::Private } else { Mode::Shared };
         write_atomic(path, after, mode)?;
-        if change.what == What::Keys
+        // Taking entries out cannot be what Herdr complains about.
+        if change.added.is_some()
             && let Err(error) = self.check_keys()
         {
             return Err(match restore(path, change.before.as_deref()) {

@@ -53,6 +53,8 @@ impl Owner {
 impl FileSeen {
     /// Looks at the file.
     pub(crate) fn look(path: &Path) -> Self {
+        // With an empty XDG_CONFIG_HOME Herdr's paths are relative; a receipt must not be.
+        let path = &std::path::absolute(path).unwrap_or_else(|_is_empty| path.to_path_buf());
         let (real, mut unreadable) = match resolve(path) {
             Ok(real) => (real, None),
             Err(error) => (path.to_path_buf(), Some(error.message().to_owned())),

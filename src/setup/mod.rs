@@ -239,9 +239,9 @@ impl Session<'_> {
         let apply = Apply {
             paths: self.paths,
             herdr: herdr(observed),
-            diagnostics: match &observed.diagnostics {
-                Some(diagnostics) => diagnostics.clone()?,
-                None => Default::default(),
+            diagnostics: match (&observed.diagnostics, purpose) {
+                (Some(diagnostics), Purpose::Setup) => diagnostics.clone()?,
+                _ => Default::default(),
             },
             quiet: self.request.json,
         };

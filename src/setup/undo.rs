@@ -12,7 +12,6 @@ use crate::keys;
 use crate::paths::Paths;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The plan that undoes `receipt`.
 ///
@@ -20,11 +19,12 @@ use std::path::Path;
 /// An original is gone, or `config.toml` does not parse any more.
 pub(crate) fn plan(receipt: &Receipt, observed: &Observed, paths: &Paths) -> Result<Plan> {
     let mut plan = Plan::default();
-    if let Some(file) = receipt.file(What::Keys) {
-        plan_file(&mut plan, file, paths, |now| without_keys(now, receipt, &file.path, paths))?;
-    }
-    if let Some(file) = receipt.file(What::Config) {
-        plan_file(&mut plan, file, paths, |now| without_settings(now, file, paths))?;
+    // Keys first: they are what a person would miss the plugin by.
+    for file in receipt.files.iter().rev() {
+        plan_file(&mut plan, file, paths, |now| match file.what {
+            What::Keys => without_keys(now, receipt, file, paths),
+            What::Config => without_settings(now, file, paths),
+        })?;
     }
     plan_plugin(&mut plan, receipt, observed)?;
     if let Some(program) = &receipt.program {
@@ -105,11 +105,11 @@ fn original(digest: Option<Digest>, paths: &Paths) -> Result<Rest> {
     digest.map(|digest| receipt::original(paths, digest)).transpose()
 }
 
-fn without_keys(now: &[u8], receipt: &Receipt, path: &Path, paths: &Paths) -> Result<Rest> {
+fn without_keys(now: &[u8], receipt: &Receipt, file: &FileReceipt, paths: &Paths) -> Result<Rest> {
     let mut text = now.to_vec();
     for added in receipt.keys.iter().rev() {
         let unmerged = keys::unmerge(&text, added).map_err(|error| {
-            Error::failed(format!("{}, {error}", paths.show(path)))
+            Error::failed(format!("{}, {error}", paths.show(&file.path)))
                 .fact(
                     "nothing was changed",
                     "our bindings cannot be told from yours in a file that does not parse",
@@ -118,8 +118,7 @@ fn without_keys(now: &[u8], receipt: &Receipt, path: &Path, paths: &Paths) -> Re
         })?;
         text = unmerged.text;
     }
-    let made_by_us = receipt.file(What::Keys).is_some_and(|file| file.original.is_none());
-    Ok((!(text.is_empty() && made_by_us)).then_some(text))
+    Ok((!(text.is_empty() && file.original.is_none())).then_some(text))
 }
 
 /// Every setting that still has the value that we left goes back to what it was; the others are the user's.

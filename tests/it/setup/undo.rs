@@ -125,3 +125,32 @@ fn a_plugin_that_somebody_registered_anew_stays() {
     assert_eq!(herdr.registry().len(), 1);
     assert!(!home.path().join(CONFIG).exists());
 }
+
+#[test]
+fn complaints_that_only_move_do_not_keep_an_undo_from_working() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    let _ = home.run(&["setup"]).success();
+    let twice = "\n[[keys.command]]\nkey = \"prefix+m\"\ncommand = \"true\"\n".repeat(2);
+    let text = home.read(CONFIG) + &twice;
+    home.write(CONFIG, &text);
+    // Herdr calls the two by their place in the file, which changes.
+    let _ = herdr.run(&["config", "check"]);
+    let _ = home.run(&["setup", "--undo"]).success();
+    assert_eq!(home.read(CONFIG).trim_start(), twice.trim_start());
+}
+
+#[test]
+fn a_file_that_moved_between_two_setups_is_cleaned_in_both_places() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    let other = home.write("elsewhere.toml", "# other\n");
+    let _ = home.run(&["setup"]).success();
+    let mut command = home.command(&["setup"]);
+    command.env("HERDR_CONFIG_PATH", &other);
+    let _ = crate::support::outcome(command).success();
+    assert!(home.read("elsewhere.toml").contains("createos.sandbox.start"));
+    let _ = home.run(&["setup", "--undo"]).success();
+    assert_eq!((home.read(CONFIG).as_str(), home.read("elsewhere.toml").as_str()), ("[ui]\n", "# other\n"));
+}
