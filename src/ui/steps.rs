@@ -3,6 +3,15 @@
 use super::{line, seconds};
 use std::time::{Duration, Instant};
 
+/// The widest column of what a step did.
+const WIDEST: usize = 52;
+
+/// The terminal's width; `None` when stdout is none.
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
 /// Prints `  1/5  create    sb-…   2.1 s`, a line a step, when the step is done.
 pub(crate) struct Steps {
     total: usize,
@@ -24,7 +33,10 @@ impl Steps {
     pub(crate) fn done(&mut self, name: &str, what: &str) {
         self.done += 1;
         let (total, done, width) = (self.total, self.done, self.width);
-        line(format!("  {done}/{total}  {name:width$}  {what:<52} {}", seconds(self.step_began.elapsed())));
+        let time = seconds(self.step_began.elapsed());
+        // In a narrow pane the time moves closer, so that a step stays one line.
+        let column = columns().map_or(WIDEST, |columns| columns.saturating_sub(width + 17).min(WIDEST));
+        line(format!("  {done}/{total}  {name:width$}  {what:<column$} {time}"));
         self.step_began = Instant::now();
     }
 
