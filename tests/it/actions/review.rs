@@ -39,7 +39,9 @@ fn on_a_terminal_y_applies_and_q_leaves_it() {
     let world = World::new();
     let (id, pane) = world.start();
     work(&world, &id);
-    for (key, result, text) in [("q", "\"result\":\"left\"", "hello\n"), ("y", "\"result\":\"applied\"", "hello\nagent\n")] {
+    for (key, result, text) in
+        [("q", "\"result\":\"left\"", "hello\n"), ("y", "\"result\":\"applied\"", "hello\nagent\n")]
+    {
         let mut terminal = Pty::spawn(typed(&world, &pane, &["herdr", "review"]), 30, 100);
         terminal.expect("+agent", LONG);
         // Keys of the first second were meant for the pane below.
