@@ -21,11 +21,26 @@ const NAMED: usize = 12;
 pub(super) fn apply(session: &Session) -> Result<Report> {
     let chosen = choose(session)?;
     let record = &chosen.record;
-    let mut remote = session.remote(record)?;
+    let remote = session.remote(record)?;
     run_box(session, record, &remote.provider, &remote.id)?;
     let ledger = ledger(session, record)?;
-    let mut notes = ledger.recover()?;
+    let notes = ledger.recover()?;
     let proposal = propose(session, record, &ledger)?;
+    carry_out(session, record, proposal, &ledger, notes, chosen.by_worktree)
+}
+
+/// Applies a proposal and reports it.
+///
+/// # Errors
+/// The worktree changed meanwhile, or a write failed; nothing is changed then.
+pub(super) fn carry_out(
+    session: &Session,
+    record: &Record,
+    proposal: Proposal,
+    ledger: &Ledger,
+    mut notes: Vec<String>,
+    by_worktree: bool,
+) -> Result<Report> {
     let nested: Vec<_> = proposal.nested.iter().map(|path| path.to_string()).collect();
     if !nested.is_empty() {
         notes.push(format!("a repository of its own stays in the box: {}", some(&nested)));
@@ -34,7 +49,7 @@ pub(super) fn apply(session: &Session) -> Result<Report> {
     if !unreadable.is_empty() {
         notes.push(format!("the box's user cannot read: {}", some(&unreadable)));
     }
-    let applied = proposal.apply(&mut remote, &ledger)?;
+    let applied = proposal.apply(&mut session.remote(record)?, ledger)?;
     if applied.outcome == Outcome::Conflict {
         let clashes = names(&applied.judged, |judged| matches!(judged.fate, Fate::Conflict(_)));
         return Ok(Report::refused(conflict(session, record, &applied))
@@ -43,7 +58,7 @@ pub(super) fn apply(session: &Session) -> Result<Report> {
             .field("bytes", applied.bytes)
             .field("files", clashes));
     }
-    Ok(report(session, record, &applied, &notes, chosen.by_worktree))
+    Ok(report(session, record, &applied, &notes, by_worktree))
 }
 
 /// Takes the last apply back, where every file is still as it left them.

@@ -17,6 +17,7 @@ mod provision;
 mod prune;
 mod reconcile;
 mod report;
+mod review;
 mod session;
 mod show;
 mod signal;
@@ -43,6 +44,7 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         HerdrCommand::Start => action("start", start::start),
         HerdrCommand::Attach => action("attach", attach::attach),
         HerdrCommand::Apply => action("apply", apply::apply),
+        HerdrCommand::Review => action("review", review::review),
         HerdrCommand::Undo => action("undo", apply::undo),
         HerdrCommand::Pause => action("pause", lifecycle::pause),
         HerdrCommand::Resume => action("resume", lifecycle::resume),
@@ -60,6 +62,7 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
             cleanup::cleanup(&session, &id).map(|()| "done".to_owned())
         })),
         HerdrCommand::Provision => pane(Session::open().and_then(|session| provision::provision(&session))),
+        HerdrCommand::ReviewPane => pane(Session::open().and_then(|session| review::pane(&session))),
         HerdrCommand::Message => pane(popup::message()),
         HerdrCommand::AskDelete => pane(Session::open().and_then(|session| popup::delete(&session))),
     })

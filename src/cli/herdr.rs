@@ -14,6 +14,8 @@ pub(crate) enum HerdrCommand {
     Sync,
     /// Bring the box's new work into the worktree
     Apply,
+    /// Show what the box would change here, and apply it on y
+    Review,
     /// Take the last apply back, where its files are still as it left them
     Undo,
     /// Pause the pane's box: a snapshot is kept, nothing runs
@@ -52,6 +54,9 @@ pub(crate) enum HerdrCommand {
     /// The process of the pane that sync opens (Herdr calls this)
     #[command(hide = true)]
     SyncPane,
+    /// The pane that review opens after a key (Herdr calls this)
+    #[command(hide = true)]
+    ReviewPane,
     /// A popup that shows a message (Herdr calls this)
     #[command(hide = true)]
     Message,

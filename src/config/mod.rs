@@ -10,7 +10,7 @@ mod remote_root;
 mod settings;
 mod sync_exclude;
 
-pub(crate) use agent::{Agent, AgentSpec};
+pub(crate) use agent::Agent;
 pub(crate) use auto_pause::AutoPause;
 pub(crate) use egress::EgressRule;
 pub(crate) use image::{Rootfs, Shape};

@@ -15,6 +15,7 @@ mod patch;
 mod prepare;
 mod proposal;
 mod remote;
+mod review;
 mod runs_code;
 mod script;
 mod spool;

@@ -117,7 +117,7 @@ mod tests {
     fn the_actions_are_those_of_the_documentation() {
         assert_eq!(
             actions(),
-            ["start", "attach", "sync", "apply", "undo", "pause", "resume", "info", "delete"]
+            ["start", "attach", "sync", "apply", "review", "undo", "pause", "resume", "info", "delete"]
         );
     }
 

@@ -25,8 +25,6 @@ pub(crate) struct Template {
 pub(crate) struct PluginTemplate {
     /// Its id in Herdr.
     pub(crate) id: String,
-    /// Its name for people.
-    pub(crate) name: String,
     /// The default of `--source github`: `OWNER/REPO/PATH`.
     pub(crate) github: String,
 }

@@ -2,12 +2,14 @@
 
 mod ask;
 mod colour;
+mod pager;
 mod progress;
 mod steps;
 mod text;
 
 pub(crate) use ask::{confirm, is_on_terminal};
 pub(crate) use colour::{Tone, coloured};
+pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;
 pub(crate) use steps::Steps;
 pub(crate) use text::{bytes, count, seconds, visible};

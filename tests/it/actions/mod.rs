@@ -6,6 +6,7 @@ mod lists;
 mod pause;
 mod quirks;
 mod races;
+mod review;
 mod story;
 mod sync;
 mod world;

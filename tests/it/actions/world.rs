@@ -358,7 +358,8 @@ fn done(log: &Value) -> Done {
 fn manifest() -> String {
     let program = binary().display().to_string();
     let mut text = MANIFEST.to_owned();
-    for action in ["start", "attach", "sync", "apply", "undo", "pause", "resume", "info", "delete"] {
+    for action in ["start", "attach", "sync", "apply", "review", "undo", "pause", "resume", "info", "delete"]
+    {
         text.push_str(&format!(
             "[[actions]]\nid = \"{action}\"\ntitle = \"{action}\"\ncommand = [\"{program}\", \"herdr\", \"{action}\"]\n"
         ));
@@ -366,6 +367,7 @@ fn manifest() -> String {
     for (pane, placement, command) in [
         ("agent", "split", "provision"),
         ("sync", "split", "sync-pane"),
+        ("review", "overlay", "review-pane"),
         ("message", "popup", "message"),
         ("delete", "popup", "ask-delete"),
         ("boxes", "overlay", "boxes"),

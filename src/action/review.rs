@@ -1,0 +1,148 @@
+//! `review`: the box's new work and its judgement on the screen, applied on `y`.
+
+use super::apply::{carry_out, ledger, propose};
+use super::bring_back::run_box;
+use super::report::{Notice, Report, error_text};
+use super::session::Session;
+use super::start::RECORD;
+use super::terminal::{self, Keys, Typed};
+use super::which::choose;
+use crate::error::{Error, Result};
+use crate::herdr::{Caller, Place};
+use crate::merge::Outcome;
+use crate::state::{Record, RecordId};
+use crate::ui::{self, Pager, Toned, Wish};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Keys within the first second were meant for the pane below.
+const CALM: Duration = Duration::from_secs(1);
+/// How often the size of the screen is looked at.
+const GLANCE: Duration = Duration::from_millis(250);
+/// The other screen, and back.
+const ENTER: &str = "\x1b[?1049h";
+const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
+
+/// Shows the proposal. A key opens a pane for it; on a command line it is shown right here, and
+/// without a terminal it is printed.
+///
+/// # Errors
+/// There is no box, it cannot be asked, or what was to be applied could not be.
+pub(super) fn review(session: &Session) -> Result<Report> {
+    let chosen = choose(session)?;
+    let record = &chosen.record;
+    if session.invocation.caller == Caller::Key {
+        let env = [(RECORD, record.id.as_str())];
+        session.herdr.open_plugin_pane("review", Place::Overlay, Some(&record.worktree), &env).map_err(
+            |error| Error::from(error).help("or review it in a terminal: createos-sandbox herdr review"),
+        )?;
+        return Ok(Report::new("")
+            .notice(Notice::Nothing)
+            .field("result", "opened")
+            .field("box", record.name.as_str()));
+    }
+    show(session, record, chosen.by_worktree)
+}
+
+/// The process of the pane that a key opened.
+///
+/// # Errors
+/// The record is gone, or the box cannot be asked.
+pub(super) fn pane(session: &Session) -> Result<()> {
+    let record = std::env::var(RECORD)
+        .ok()
+        .and_then(|id| RecordId::try_from(id).ok())
+        .and_then(|id| session.store.read().ok()?.record(&id).cloned())
+        .ok_or_else(|| Error::failed("the box of this review is gone already"))?;
+    ui::line(format!("\n  asking box {} …", record.name));
+    let report = show(session, &record, false)?;
+    let text = match report.error() {
+        Some(error) => error_text(error),
+        None if report.text().is_empty() => return Ok(()),
+        None => ui::visible(report.text()),
+    };
+    ui::line(format!("\n{text}\n\n  any key closes this"));
+    let keys = Keys::take()?;
+    while keys.read(Duration::from_secs(60)) == Typed::Nothing {}
+    Ok(())
+}
+
+fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report> {
+    let remote = session.remote(record)?;
+    run_box(session, record, &remote.provider, &remote.id)?;
+    let ledger = ledger(session, record)?;
+    let notes = ledger.recover()?;
+    let proposal = propose(session, record, &ledger)?;
+    let (lines, outcome) = (proposal.review()?, proposal.outcome());
+    let left = |word: &str| {
+        Report::new("")
+            .field("result", word)
+            .field("box", record.name.as_str())
+            .field("would", outcome.word())
+            .field("bytes", proposal.patch.bytes)
+            .field("files", proposal.patch.files)
+    };
+    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
+        for line in &lines {
+            ui::line(line.styled(false));
+        }
+        return Ok(left("shown"));
+    }
+    let place = ui::visible(&session.paths.show(&record.worktree));
+    let footer = match outcome {
+        Outcome::Applied | Outcome::AlreadyApplied => {
+            format!("y apply to {place}   q leave it   space, b, n, p move")
+        }
+        Outcome::Conflict | Outcome::NoChanges => "q close   space, b, n, p move".into(),
+    };
+    let may = matches!(outcome, Outcome::Applied | Outcome::AlreadyApplied);
+    if page(lines, footer, may)? {
+        return carry_out(session, record, proposal, &ledger, notes, by_worktree);
+    }
+    Ok(left("left"))
+}
+
+/// Shows the lines until the person decides; `true` for `y`, where that is a choice.
+fn page(lines: Vec<Toned>, footer: String, may: bool) -> Result<bool> {
+    let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var("TERM").is_ok_and(|term| term != "dumb");
+    let keys = Keys::take()?;
+    let _screen = Screen::enter();
+    let mut pager = Pager::new(lines, footer, terminal::size());
+    let began = Instant::now();
+    let mut shown = String::new();
+    loop {
+        pager.resize(terminal::size());
+        let frame = pager.frame(colour);
+        if frame != shown {
+            let _gone = ui::raw(frame.as_bytes());
+            shown = frame;
+        }
+        match keys.read(GLANCE) {
+            Typed::Ended => return Ok(false),
+            Typed::Nothing => {}
+            Typed::Bytes(bytes) => match pager.key(&bytes) {
+                Wish::Stay => {}
+                Wish::Quit => return Ok(false),
+                Wish::Yes if may && began.elapsed() >= CALM => return Ok(true),
+                Wish::Yes => {}
+            },
+        }
+    }
+}
+
+/// The other screen, left again whatever happens.
+struct Screen;
+
+impl Screen {
+    fn enter() -> Self {
+        let _gone = ui::raw(ENTER.as_bytes());
+        Self
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _gone = ui::raw(LEAVE.as_bytes());
+    }
+}
