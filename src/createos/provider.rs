@@ -5,7 +5,7 @@ use super::{Failure, Refusal};
 use crate::exec::{Ended, Run};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -74,11 +74,6 @@ impl Provider {
     /// Which one it is.
     pub(crate) fn kind(&self) -> ProviderKind {
         self.kind
-    }
-
-    /// The program's path.
-    pub(crate) fn program(&self) -> &Path {
-        &self.program
     }
 
     /// The version that it prints: the first `X.Y.Z…` of `--version`; no sign-in, no network.

@@ -84,12 +84,8 @@ pub(crate) struct BoxView {
     pub(crate) name: String,
     /// Its status.
     pub(crate) status: Status,
-    /// Its shape, raw text.
-    pub(crate) shape: String,
     /// Seconds without activity after which it pauses by itself.
     pub(crate) auto_pause_seconds: Option<u64>,
-    /// When it was made, raw RFC 3339 text.
-    pub(crate) created_at: String,
 }
 
 impl BoxView {
@@ -103,9 +99,7 @@ impl BoxView {
             id,
             name: text("name"),
             status: Status::parse(&text("status")),
-            shape: text("shape"),
             auto_pause_seconds: value.get("auto_pause_after_seconds").and_then(Value::as_u64),
-            created_at: text("created_at"),
         })
     }
 }

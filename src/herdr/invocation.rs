@@ -37,8 +37,6 @@ pub(crate) struct Invocation {
 /// A pane that moved.
 #[derive(Debug, Clone)]
 pub(crate) struct Moved {
-    /// Its id before.
-    pub(crate) before: Option<PaneId>,
     /// What it is now.
     pub(crate) pane: Pane,
 }
@@ -84,11 +82,7 @@ impl Invocation {
         if self.event.as_deref() != Some("pane.moved") {
             return None;
         }
-        let before = self.event_data.get("previous_pane_id").and_then(Value::as_str);
-        Some(Moved {
-            before: before.and_then(|id| id.to_owned().try_into().ok()),
-            pane: Pane::parse(self.event_data.get("pane")?)?,
-        })
+        Some(Moved { pane: Pane::parse(self.event_data.get("pane")?)? })
     }
 }
 
@@ -122,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_pane_has_its_ids_before_and_after() {
+    fn a_moved_pane_has_its_new_id_and_its_terminal() {
         let data = r#"{"event":"pane_moved","data":{"type":"pane_moved","previous_pane_id":"w2:p5",
             "pane":{"pane_id":"w1:pC","terminal_id":"term_66","workspace_id":"w1"}}}"#;
         let vars = [
@@ -133,6 +127,6 @@ mod tests {
         let got = read(&vars);
         let moved = got.moved().unwrap();
         assert_eq!(got.caller, Caller::Herdr);
-        assert_eq!((moved.before.unwrap().as_str(), moved.pane.id.as_str()), ("w2:p5", "w1:pC"));
+        assert_eq!((moved.pane.id.as_str(), moved.pane.terminal.to_string().as_str()), ("w1:pC", "term_66"));
     }
 }

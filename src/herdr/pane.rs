@@ -24,13 +24,6 @@ pub(crate) struct NotAHerdrId(String);
 
 macro_rules! opaque {
     ($name:ident) => {
-        impl $name {
-            /// The text.
-            pub(crate) fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
         impl TryFrom<String> for $name {
             type Error = NotAHerdrId;
 
@@ -57,6 +50,13 @@ macro_rules! opaque {
     };
 }
 
+impl PaneId {
+    /// The text.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 opaque!(PaneId);
 opaque!(TerminalId);
 
@@ -67,8 +67,6 @@ pub(crate) struct Pane {
     pub(crate) id: PaneId,
     /// Its terminal.
     pub(crate) terminal: TerminalId,
-    /// Its workspace's id.
-    pub(crate) workspace: String,
     /// Its folder.
     pub(crate) cwd: Option<PathBuf>,
 }
@@ -79,7 +77,6 @@ impl Pane {
         Some(Self {
             id: text("pane_id")?.try_into().ok()?,
             terminal: text("terminal_id")?.try_into().ok()?,
-            workspace: text("workspace_id").unwrap_or_default(),
             cwd: text("cwd").map(PathBuf::from),
         })
     }

@@ -298,6 +298,6 @@ mod tests {
         assert_eq!(orphans, [state.records[1].id.clone()]);
         assert_eq!(state.records[0].terminal, Some(new));
         assert!(state.records[1].terminal.is_none());
-        assert_eq!(state.records[2].terminal.as_ref().unwrap().as_str(), "term_3");
+        assert_eq!(state.records[2].terminal.as_ref().unwrap().to_string(), "term_3");
     }
 }
