@@ -1,5 +1,4 @@
 //! `createos-sandbox`: picks the role, runs it, exits.
-#![allow(dead_code, unused_imports)] // INTEGRATION: removed when every room is in use
 
 mod about;
 mod action;

@@ -19,12 +19,12 @@ mod unmerge;
 mod tests;
 
 pub(crate) use block::block;
-pub(crate) use choose::{Placed, Refused};
-pub(crate) use chord::{Chord, ChordError};
-pub(crate) use merge::{Added, Binding, Merged, Patch, merge};
-pub(crate) use observe::{Action, Live, Observed, State, observe};
-pub(crate) use owners::{Holder, Lost, Reason};
-pub(crate) use unmerge::{Unmerged, unmerge};
+pub(crate) use choose::Placed;
+pub(crate) use chord::Chord;
+pub(crate) use merge::{Added, merge};
+pub(crate) use observe::{State, observe};
+pub(crate) use owners::Holder;
+pub(crate) use unmerge::unmerge;
 
 /// A binding that should be there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use super::{folders_of, proposal};
 use crate::error::{IoContext, Result};
 use crate::fs::Digest;
 use crate::worktree::{Base, Entry, Kind, RelPath};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 

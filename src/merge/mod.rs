@@ -24,10 +24,9 @@ mod tree;
 mod verdict;
 
 pub(crate) use fetch::fetch;
-pub(crate) use ledger::{Ledger, Undone};
-pub(crate) use patch::Stat;
-pub(crate) use prepare::{Prepared, prepare};
-pub(crate) use proposal::{Applied, Fate, Judged, Outcome, Patch, Proposal, What};
+pub(crate) use ledger::Ledger;
+pub(crate) use prepare::prepare;
+pub(crate) use proposal::{Applied, Fate, Judged, Outcome, Proposal};
 pub(crate) use remote::{Answer, Remote};
 
 use crate::error::Error;

@@ -5,7 +5,7 @@ use super::proposal::{Fate, Judged, Outcome, Proposal, What};
 use crate::error::{IoContext, Result};
 use crate::ui::{self, Shade, Toned};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 
 /// So much of a patch is shown; the whole is in the file.
 const SHOWN: u64 = 4 * 1024 * 1024;

@@ -5,6 +5,10 @@ mod generated;
 mod herdr;
 mod shapes;
 
+use super::chord::ChordError;
+use super::merge::{Merged, Patch};
+use super::observe::Live;
+use super::owners::Reason;
 use super::*;
 
 /// The six bindings of the plugin.

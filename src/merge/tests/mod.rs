@@ -7,6 +7,7 @@ mod property;
 mod table;
 mod undo;
 
+use super::patch::Stat;
 use super::*;
 use crate::config::RemoteRoot;
 use crate::error::{Error, Result};

@@ -5,6 +5,7 @@ use http::{Answer, Server};
 use std::ffi::OsString;
 
 #[path = "../../../tests/it/support/http.rs"]
+#[allow(dead_code, reason = "the integration tests use the rest")]
 mod http;
 
 const NEW: &str = "#!/bin/sh\necho createos version v0.0.99\n";
