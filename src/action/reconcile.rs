@@ -14,16 +14,16 @@ pub(super) fn reconcile(session: &Session) -> Result<String> {
         let count = session.store.update(|state| {
             // The terminal is the identity: it stays over moves.
             let shows = |record: &&mut crate::state::Record| {
-                record.socket == socket && record.terminal.as_ref() == Some(&moved.terminal)
+                record.socket == socket && record.terminal.as_ref() == Some(&moved.pane.terminal)
             };
             Ok(state
                 .records
                 .iter_mut()
                 .filter(shows)
-                .map(|record| record.pane = Some(moved.id.clone()))
+                .map(|record| record.pane = Some(moved.pane.id.clone()))
                 .count())
         })?;
-        return Ok(format!("{count} mappings follow pane {}", moved.id));
+        return Ok(format!("{count} mappings follow pane {}", moved.pane.id));
     }
     if session.invocation.event.as_deref() != Some("startup") {
         return Ok("nothing to do".into());

@@ -60,13 +60,6 @@ impl PaneId {
 opaque!(PaneId);
 opaque!(TerminalId);
 
-impl PaneId {
-    /// The text.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
 /// A pane as Herdr shows it; only what we use.
 #[derive(Debug, Clone)]
 pub(crate) struct Pane {
