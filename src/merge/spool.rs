@@ -6,6 +6,7 @@ use sha2::Digest as _;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// A private temporary folder of numbered files; removed when dropped.
@@ -17,7 +18,9 @@ pub(super) struct Spool {
 
 impl Spool {
     pub(super) fn new() -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("createos-sandbox-").tempdir();
+        // Without this it would be as open as the umask lets it be.
+        let private = std::fs::Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix("createos-sandbox-").permissions(private).tempdir();
         let folder = folder.at("create a temporary folder in", &std::env::temp_dir())?;
         Ok(Self { folder, count: Cell::new(0) })
     }
@@ -70,5 +73,19 @@ pub(super) fn hash_file(path: &Path) -> Result<Digest> {
     match copy_hashed(&mut file, &mut std::io::sink(), u64::MAX) {
         Ok((_, hash)) => Ok(hash),
         Err(source) => Err(Error::io("read", path, &source)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_else_can_look_into_the_folder() {
+        let spool = Spool::new().unwrap();
+        let folder = spool.keep(b"a user's work").unwrap().parent().unwrap().to_path_buf();
+        assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        drop(spool);
+        assert!(!folder.exists());
     }
 }

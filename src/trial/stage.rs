@@ -5,6 +5,7 @@ use crate::error::{Error, IoContext, Result};
 use crate::ui;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -84,6 +85,7 @@ impl Stage {
         // A short name: sockets are made below it, and their paths must fit 107 bytes.
         let folder = tempfile::Builder::new()
             .prefix("cs-try-")
+            .permissions(std::fs::Permissions::from_mode(0o700))
             .tempdir_in(&temporary)
             .at("create a folder in", &temporary)?;
         let path = folder.path().to_path_buf();

@@ -105,6 +105,7 @@ impl Scene {
     fn new(exchange: bool) -> Self {
         let scene = Self { dir: tempfile::tempdir().unwrap(), exchange };
         std::fs::create_dir_all(scene.path("here/.git")).unwrap();
+        std::fs::create_dir(scene.path("tmp")).unwrap();
         make(&scene.path("here"), false);
         make(&scene.path("after"), true);
         scene.ledger().begin(&scene.here()).unwrap();
@@ -129,6 +130,8 @@ impl Scene {
         let mut run = Run::new(std::env::current_exe().unwrap())
             .args(["--exact", "merge::tests::kills::child", "--nocapture"])
             .env(CHILD, self.path(""))
+            // A killed process removes nothing: what it leaves goes with the scene.
+            .env("TMPDIR", self.path("tmp"))
             .env(VARIABLE, at.to_string());
         if !self.exchange {
             run = run.env(NO_EXCHANGE, "1");

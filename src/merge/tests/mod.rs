@@ -1,5 +1,5 @@
 //! The room against a workspace with a real bash, git and tar. Boxes with isolation are tested through
-//! the command line; here the `Remote` is a clean shell with a home of its own.
+//! the command line; here the `Remote` is a clean shell with a home and a `/tmp` of its own.
 
 mod hostile;
 mod kills;
@@ -23,6 +23,8 @@ use std::time::Duration;
 /// A shell with an empty environment, whose home is not the tester's.
 pub(super) struct Shell {
     home: PathBuf,
+    /// What stands for the box's `/tmp`.
+    tmp: PathBuf,
     /// Programs that come before the system's, for boxes that lie.
     bin: PathBuf,
     /// Scripts run so far.
@@ -34,7 +36,16 @@ pub(super) struct Shell {
 impl Shell {
     fn command(&self) -> Run<'static> {
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", self.bin.display());
-        Run::new("bash").env_clear().env("HOME", &self.home).env("PATH", path).cwd(&self.home)
+        let run = Run::new("bash").env_clear().env("HOME", &self.home).env("PATH", path);
+        run.env("TMPDIR", &self.tmp).cwd(&self.home)
+    }
+
+    /// Where a path of the box is on this machine.
+    fn place(&self, path: &str) -> String {
+        match path.strip_prefix("/tmp/") {
+            Some(rest) => format!("{}/{rest}", self.tmp.display()),
+            None => path.to_owned(),
+        }
     }
 }
 
@@ -42,19 +53,21 @@ impl Remote for Shell {
     fn exec(&mut self, script: &str, args: &[&str]) -> Result<Answer> {
         self.runs += 1;
         // Not `-l`: /etc/profile of the tester's machine would replace the lying PATH.
+        let args = args.iter().map(|arg| self.place(arg));
         let run = self.command().args(["-c", script, "createos-sandbox"]).args(args);
         let ended = run.limit(Duration::from_secs(300)).run()?;
         Ok(Answer { code: ended.code(), stdout: ended.stdout_text(), stderr: ended.stderr_text() })
     }
 
     fn push(&mut self, contents: &mut (dyn Read + Send), path: &str) -> Result<()> {
-        let mut file = std::fs::File::create(path).unwrap();
+        let mut file = std::fs::File::create(self.place(path)).unwrap();
         std::io::copy(contents, &mut file).unwrap();
         Ok(())
     }
 
     fn pull(&mut self, path: &str, contents: &mut (dyn Write + Send), limit: u64) -> Result<()> {
-        let file = std::fs::File::open(path).map_err(|error| Error::io("pull", Path::new(path), &error))?;
+        let file = std::fs::File::open(self.place(path));
+        let file = file.map_err(|error| Error::io("pull", Path::new(path), &error))?;
         let copied = std::io::copy(&mut file.take(limit + 1), contents).unwrap();
         self.pulled += copied;
         if copied > limit {
@@ -92,7 +105,7 @@ impl World {
     pub(super) fn unprepared() -> Self {
         let dir = tempfile::Builder::new().prefix("cs-merge-").tempdir_in("/var/tmp").unwrap();
         let path = dir.path().canonicalize().unwrap();
-        for folder in ["here", "home", "bin", "there"] {
+        for folder in ["here", "home", "tmp", "bin", "there"] {
             std::fs::create_dir(path.join(folder)).unwrap();
         }
         let there = path.join("there/w");
@@ -100,7 +113,13 @@ impl World {
             here: path.join("here"),
             root: there.to_str().unwrap().parse().unwrap(),
             there,
-            shell: Shell { home: path.join("home"), bin: path.join("bin"), runs: 0, pulled: 0 },
+            shell: Shell {
+                home: path.join("home"),
+                tmp: path.join("tmp"),
+                bin: path.join("bin"),
+                runs: 0,
+                pulled: 0,
+            },
             ledger: Ledger::new(path.join("state")),
             state: path.join("state"),
             _dir: dir,

@@ -68,10 +68,11 @@ fn a_program_that_the_box_lacks_is_named() {
         let found = which::which(program).unwrap();
         symlink(found, world.shell.bin.join(program)).unwrap();
     }
-    struct Bare(Shell);
-    impl Remote for Bare {
+    struct Bare<'a>(&'a mut Shell);
+    impl Remote for Bare<'_> {
         fn exec(&mut self, script: &str, args: &[&str]) -> Result<Answer> {
             let run = self.0.command().env("PATH", &self.0.bin);
+            let args = args.iter().map(|arg| self.0.place(arg));
             let ended = run.args(["-c", script, "createos-sandbox"]).args(args).run()?;
             Ok(Answer { code: ended.code(), stdout: ended.stdout_text(), stderr: ended.stderr_text() })
         }
@@ -82,11 +83,8 @@ fn a_program_that_the_box_lacks_is_named() {
             self.0.pull(path, contents, limit)
         }
     }
-    let shell = std::mem::replace(
-        &mut world.shell,
-        Shell { home: PathBuf::new(), bin: PathBuf::new(), runs: 0, pulled: 0 },
-    );
-    let error = prepare(&mut Bare(shell), &world.root, "/nonexistent.tgz", &Base::default()).unwrap_err();
+    let error =
+        prepare(&mut Bare(&mut world.shell), &world.root, "/nonexistent.tgz", &Base::default()).unwrap_err();
     assert_eq!(error.to_string(), "git is missing in the box");
 }
 
