@@ -2,7 +2,6 @@
 
 use super::fetch::Source;
 use super::index::{self, Marks};
-use super::links::{Leads, leads};
 use super::merge_file::{self, Merge};
 use super::obstacles::obstacles;
 use super::ours::{Here, Ours, Way};
@@ -15,7 +14,7 @@ use super::verdict::{Clash, Verdict, verdict};
 use super::{folders_of, proposal};
 use crate::error::{IoContext, Result};
 use crate::fs::Digest;
-use crate::worktree::{Base, Entry, Kind, RelPath};
+use crate::worktree::{Base, Entry, Kind, Leads, RelPath, leads};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -194,7 +193,7 @@ impl<'a> Case<'a, '_> {
                     continue;
                 }
                 let target = std::fs::read(&arrived.contents).at("read", &arrived.contents)?;
-                let why = match leads(path, &target, &mut |at| self.link_at(at, dropped))? {
+                let why = match leads(path.as_bytes(), &target, |at| self.link_at(at, dropped))? {
                     Leads::Inside => continue,
                     Leads::Out => "leads out of the worktree",
                     Leads::IntoGit => "leads into .git",
@@ -209,12 +208,14 @@ impl<'a> Case<'a, '_> {
     }
 
     /// The target of a link in the tree as it would be.
-    fn link_at(&self, path: &RelPath, dropped: &BTreeMap<RelPath, String>) -> Result<Option<Vec<u8>>> {
-        if !dropped.contains_key(path) {
-            if self.parcel.gone.contains(path) {
+    fn link_at(&self, path: &[u8], dropped: &BTreeMap<RelPath, String>) -> Result<Option<Vec<u8>>> {
+        // What is in git's own folder is not looked at: whoever leads there is dropped anyway.
+        let Ok(path) = RelPath::new(path) else { return Ok(None) };
+        if !dropped.contains_key(&path) {
+            if self.parcel.gone.contains(&path) {
                 return Ok(None);
             }
-            if let Some(arrived) = self.parcel.changed.get(path) {
+            if let Some(arrived) = self.parcel.changed.get(&path) {
                 let is_link = arrived.entry.kind == Kind::Link;
                 let target = is_link.then(|| std::fs::read(&arrived.contents).at("read", &arrived.contents));
                 return target.transpose();

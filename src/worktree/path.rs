@@ -78,7 +78,7 @@ impl RelPath {
 }
 
 /// `.git` as Linux, macOS (case, ignored code points are refused by their bytes) and git itself know it.
-fn is_git(name: &[u8]) -> bool {
+pub(super) fn is_git(name: &[u8]) -> bool {
     // HFS+ ignores these code points in names, so `.g\u{200c}it` is `.git` there.
     let mut folded = String::from_utf8_lossy(name).into_owned();
     folded.retain(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'));
