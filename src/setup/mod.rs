@@ -161,7 +161,7 @@ impl Session<'_> {
         report.add_checks(checks);
         missing?;
         let own = programs::own_path()
-            .map_err(|error| Error::cannot_run(format!("the path of this program is unknown: {error}")))?;
+            .ok_or_else(|| Error::cannot_run("this binary was moved or removed while it ran"))?;
         let plan = plan::plan(self.request, &observed, self.paths, &own)?;
         report.add_plan(&plan, self.paths);
         let was_killed =

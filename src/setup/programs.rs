@@ -111,15 +111,9 @@ fn probe(requirement: &Requirement, path: PathBuf) -> Program {
     }
 }
 
-/// The absolute path by which this program is to be started later: the one on PATH when it is the same
-/// file, since that survives an upgrade, else its own.
-///
-/// # Errors
-/// The system does not say which file this process was started from.
-pub(crate) fn own_path() -> std::io::Result<PathBuf> {
-    let own = std::env::current_exe()?.canonicalize()?;
-    let on_path = which::which(env!("CARGO_PKG_NAME")).ok();
-    Ok(on_path
-        .filter(|path| path.is_absolute() && path.canonicalize().ok().as_ref() == Some(&own))
-        .unwrap_or(own))
+/// The absolute path by which this program is to be started later; none when its file was moved or removed
+/// while it ran.
+pub(crate) fn own_path() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    Some(Own::of_this_process()?.lasting_path(&path))
 }
