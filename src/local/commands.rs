@@ -214,16 +214,15 @@ fn remove(store: &Store, yes: bool, references: &[String], mode: Mode) -> Result
     let mut results = Vec::new();
     let (mut deleted, mut failed) = (0, 0);
     for reference in references {
-        let removed = store.find(reference).and_then(|found| match found {
-            Found::Live(found) => store.destroy(&found).map(|()| (found.meta.id, found.meta.name)),
-            Found::Gone(gone) => Ok((gone.id, gone.name)),
-        });
-        match removed {
+        match store.remove(reference) {
             Ok((id, name)) => {
                 deleted += 1;
                 results.push(json!({ "ref": reference, "id": id, "deleted": true }));
                 if mode == Mode::Text {
-                    ui::line(format!("Deleted {name} ({id})"));
+                    ui::line(match name {
+                        Some(name) => format!("Deleted {name} ({id})"),
+                        None => format!("Deleted {id}, whose record was damaged"),
+                    });
                 }
             }
             Err(failure) => {

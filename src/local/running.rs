@@ -2,12 +2,13 @@
 //! that came back to somebody else is never signalled.
 
 use super::failure::Result;
-use super::store::LocalBox;
+use super::store::{LocalBox, PROCESSES, RUNNING};
 use crate::error::{Error, IoContext};
 use crate::fs::Lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::ffi::CStr;
+use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -57,19 +58,24 @@ pub(super) fn register(found: &LocalBox, init: Pid, purpose: Purpose) -> Result<
     Ok(Registered(path))
 }
 
-/// Kills everything in a box and waits until it is gone, the supervisors included.
-pub(super) fn end_all(found: &LocalBox) -> Result<()> {
-    let folder = found.running();
+/// Kills everything in the box of this folder and waits until it is gone, the supervisors included. A
+/// damaged box may lack the records of either.
+pub(super) fn end_all(folder: &Path) -> Result<()> {
+    let (running, processes) = (folder.join(RUNNING), folder.join(PROCESSES));
     let deadline = Instant::now() + PATIENCE;
-    for entry in entries(&folder)? {
+    let listed = if running.exists() { entries(&running)? } else { Vec::new() };
+    for entry in listed {
         if let Some(process) = entry.process {
             let _just_ended = pidfd_send_signal(&process, Signal::KILL);
             wait(&process, deadline)?;
         }
         let _removed_by_its_owner = std::fs::remove_file(entry.path);
     }
-    let folder = found.processes();
-    for entry in std::fs::read_dir(&folder).at("read", &folder)?.flatten() {
+    let supervised = match std::fs::read_dir(&processes) {
+        Err(source) if source.kind() == ErrorKind::NotFound => return Ok(()),
+        read => read.at("read", &processes)?,
+    };
+    for entry in supervised.flatten() {
         let path = entry.path();
         while path.extension().is_some_and(|end| end == "lock") && Lock::try_take(&path)?.is_none() {
             if Instant::now() > deadline {

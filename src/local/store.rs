@@ -19,6 +19,11 @@ const TOMBSTONES: usize = 500;
 /// containers (524288 to 1879048191), so that no account of the host has one.
 pub(super) const FIRST_UID: u32 = 0x6000_0000;
 
+/// In a box's folder: records of its processes.
+pub(super) const PROCESSES: &str = "processes";
+/// In a box's folder: those of its processes that run now.
+pub(super) const RUNNING: &str = "running";
+
 /// The folder of all boxes.
 pub(super) struct Store {
     folder: PathBuf,
@@ -38,6 +43,14 @@ pub(super) enum Found {
     Live(LocalBox),
     /// One that is gone.
     Gone(Tombstone),
+}
+
+/// A box's record, as far as there is one.
+enum Look {
+    Whole(Meta),
+    /// The box is there, and what it was cannot be read.
+    Damaged(Error),
+    Absent,
 }
 
 impl Store {
@@ -120,7 +133,10 @@ impl Store {
                 // Deleted meanwhile.
                 Ok(None) => {}
                 // One damaged record must not hide all other boxes.
-                Err(failure) => ui::note(format!("warning: {}", ui::visible(failure.error().message()))),
+                Err(failure) => {
+                    ui::note(format!("warning: {}", ui::visible(failure.error().message())));
+                    failure.error().hints().iter().for_each(|hint| ui::note(format!("  {hint}")));
+                }
             }
         }
         boxes.sort_by(|a, b| b.meta.id.cmp(&a.meta.id));
@@ -136,20 +152,39 @@ impl Store {
         }
     }
 
-    fn read(&self, id: &BoxId) -> Result<Option<LocalBox>> {
+    fn look(&self, id: &BoxId) -> Result<Look> {
+        #[derive(serde::Deserialize)]
+        struct Head {
+            version: u32,
+        }
         let folder = self.folder.join(id.as_str());
         let path = folder.join("meta.json");
         let bytes = match std::fs::read(&path) {
-            Err(source) if source.kind() == ErrorKind::NotFound => return Ok(None),
+            // A box appears and goes as a whole: without its folder, nothing is missing.
+            Err(source) if source.kind() == ErrorKind::NotFound && !folder.exists() => {
+                return Ok(Look::Absent);
+            }
+            Err(source) if source.kind() == ErrorKind::NotFound => {
+                return Ok(Look::Damaged(Error::failed(format!("{} is missing", path.display()))));
+            }
             read => read.at("read", &path)?,
         };
-        let meta: Meta = parse(&path, &bytes)?;
-        if meta.version > VERSION {
+        if parse::<Head>(&path, &bytes).is_ok_and(|head| head.version > VERSION) {
             return Err(Error::failed(format!("{} was written by a newer createos-sandbox", path.display()))
                 .help("use that version for this box")
                 .into());
         }
-        Ok(Some(LocalBox { folder, meta }))
+        Ok(parse(&path, &bytes).map_or_else(Look::Damaged, Look::Whole))
+    }
+
+    fn read(&self, id: &BoxId) -> Result<Option<LocalBox>> {
+        match self.look(id)? {
+            Look::Whole(meta) => Ok(Some(LocalBox { folder: self.folder.join(id.as_str()), meta })),
+            Look::Absent => Ok(None),
+            Look::Damaged(error) => {
+                Err(error.help(format!("delete the box: createos-sandbox local sandbox rm {id}")).into())
+            }
+        }
     }
 
     /// The box or the tombstone for an exact id or an exact name.
@@ -184,36 +219,60 @@ impl Store {
         }
     }
 
+    /// Deletes the box for a reference and says which it was; the name of one whose record is damaged is
+    /// not known, so only its id leads there. One that is gone already counts as deleted.
+    pub(super) fn remove(&self, reference: &str) -> Result<(BoxId, Option<BoxName>)> {
+        if let Ok(id) = reference.parse::<BoxId>()
+            && matches!(self.look(&id)?, Look::Damaged(_))
+        {
+            // Nothing new is started in a box that cannot be read.
+            self.bury(&id, None)?;
+            return Ok((id, None));
+        }
+        match self.find(reference)? {
+            Found::Live(found) => {
+                self.destroy(&found)?;
+                Ok((found.meta.id, Some(found.meta.name)))
+            }
+            Found::Gone(gone) => Ok((gone.id, Some(gone.name))),
+        }
+    }
+
     /// Ends everything in a box, deletes it and leaves a tombstone.
-    pub(super) fn destroy(&self, found: &LocalBox) -> Result<()> {
+    fn destroy(&self, found: &LocalBox) -> Result<()> {
         {
             let _lock = found.lock()?;
             let Some(mut current) = self.read(&found.meta.id)? else { return Ok(()) };
             current.meta.status = Status::Destroying;
             current.save()?;
         }
-        running::end_all(found)?;
+        let tombstone = Tombstone {
+            id: found.meta.id.clone(),
+            name: found.meta.name.clone(),
+            shape: found.meta.shape.clone(),
+            created_at: found.meta.created_at.clone(),
+            destroyed_at: now(),
+        };
+        self.bury(&found.meta.id, Some(tombstone))
+    }
+
+    /// Ends what runs in the box's folder and deletes the folder.
+    fn bury(&self, id: &BoxId, tombstone: Option<Tombstone>) -> Result<()> {
+        let folder = self.folder.join(id.as_str());
+        running::end_all(&folder)?;
         let lock = self.lock()?;
-        let id = found.meta.id.as_str();
         let doomed = format!("old-{id}");
-        match std::fs::rename(&found.folder, self.folder.join(&doomed)) {
+        match std::fs::rename(&folder, self.folder.join(&doomed)) {
             // Somebody else was quicker.
             Err(source) if source.kind() == ErrorKind::NotFound => return Ok(()),
-            renamed => renamed.at("rename", &found.folder)?,
+            renamed => renamed.at("rename", &folder)?,
         }
-        let mut gone = self.tombstones()?;
-        gone.insert(
-            0,
-            Tombstone {
-                id: found.meta.id.clone(),
-                name: found.meta.name.clone(),
-                shape: found.meta.shape.clone(),
-                created_at: found.meta.created_at.clone(),
-                destroyed_at: now(),
-            },
-        );
-        gone.truncate(TOMBSTONES);
-        write_json(&self.folder.join("destroyed.json"), &gone)?;
+        if let Some(tombstone) = tombstone {
+            let mut gone = self.tombstones()?;
+            gone.insert(0, tombstone);
+            gone.truncate(TOMBSTONES);
+            write_json(&self.folder.join("destroyed.json"), &gone)?;
+        }
         // The tree may be large: nobody else has to wait for it.
         let folder = self.folder.join(&doomed);
         let _deleting = Lock::wait(&folder.join("lock"))?;
@@ -236,12 +295,12 @@ impl LocalBox {
 
     /// Records of its processes.
     pub(super) fn processes(&self) -> PathBuf {
-        self.folder.join("processes")
+        self.folder.join(PROCESSES)
     }
 
     /// Those of its processes that run now, a file each.
     pub(super) fn running(&self) -> PathBuf {
-        self.folder.join("running")
+        self.folder.join(RUNNING)
     }
 
     /// Held while its status is looked at and acted upon.
@@ -281,7 +340,7 @@ impl LocalBox {
 }
 
 fn fill(folder: &Path, meta: &Meta) -> Result<()> {
-    for name in ["processes", "running"] {
+    for name in [PROCESSES, RUNNING] {
         let path = folder.join(name);
         DirBuilder::new().mode(0o700).create(&path).at("create", &path)?;
     }

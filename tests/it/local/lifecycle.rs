@@ -174,6 +174,46 @@ fn a_damaged_record_hides_no_other_box() {
 }
 
 #[test]
+fn a_box_whose_record_is_damaged_is_deleted_by_its_id() {
+    for damage in [Some("{ not json"), Some("{\"version\": 1}"), None] {
+        let made = Sandbox::with(Home::new(), &["--name", "broken"]);
+        let process = made.start(&["@", "--", "sleep", "1000"]);
+        let folder = made.home().path().join(".local/share/createos-sandbox/boxes").join(made.id());
+        let running = || std::fs::read_dir(folder.join("running")).unwrap();
+        let init = running().next().expect("it runs").unwrap().file_name().into_string().unwrap();
+        match damage {
+            Some(text) => std::fs::write(folder.join("meta.json"), text).unwrap(),
+            None => std::fs::remove_file(folder.join("meta.json")).unwrap(),
+        }
+        let rm = format!("delete the box: createos-sandbox local sandbox rm {}", made.id());
+        let listed = made.run(&["list"]);
+        assert!(listed.stderr.contains(&rm), "{listed:?}");
+        assert_eq!(listed.success().json(), serde_json::json!([]));
+        made.run(&["-o", "table", "get", "@"]).fails(1, &rm);
+        assert_eq!(made.run(&["process", "get", "@", &process]).code, 1);
+
+        let removed = made.run(&["rm", "--yes", "@"]).success().json();
+        assert_eq!((&removed["deleted"], &removed["failed"]), (&1.into(), &0.into()));
+        assert_eq!(removed["results"][0]["id"], made.id());
+        assert!(!folder.exists());
+        assert!(!std::path::Path::new("/proc").join(&init).exists(), "what ran in it has ended");
+        assert!(made.run(&["list"]).success().stderr.is_empty(), "there is nothing to warn of any more");
+        assert_eq!(made.run(&["rm", "--yes", "@"]).code, 1, "there is no such box any more");
+    }
+}
+
+#[test]
+fn a_record_of_a_newer_version_is_not_taken_for_a_damaged_one() {
+    let made = Sandbox::of(User::Me);
+    let meta =
+        made.home().path().join(".local/share/createos-sandbox/boxes").join(made.id()).join("meta.json");
+    let whole = std::fs::read(&meta).unwrap();
+    std::fs::write(&meta, "{\"version\": 2, \"other\": true}").unwrap();
+    made.run(&["-o", "table", "rm", "--yes", "@"]).fails(1, "newer createos-sandbox");
+    std::fs::write(&meta, whole).unwrap();
+}
+
+#[test]
 fn where_isolation_is_refused_nothing_runs_and_the_step_is_named() {
     if !rustix::process::geteuid().is_root() {
         return; // Only root can prepare a machine that refuses.
