@@ -1,0 +1,58 @@
+//! What a supervisor, its starter and its clients say to each other.
+
+use crate::local::failure;
+use crate::local::record::Record;
+use crate::local::spec::{Bytes, Size};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What a supervisor is told, on its stdin.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::local) struct Brief {
+    /// The folder of all boxes.
+    pub(in crate::local) boxes: PathBuf,
+    /// The box.
+    pub(in crate::local) reference: String,
+    /// The process as it will be on record.
+    pub(in crate::local) record: Record,
+    /// Program and arguments.
+    pub(in crate::local) argv: Vec<Bytes>,
+    /// The folder to start in.
+    pub(in crate::local) cwd: Bytes,
+    /// The whole environment.
+    pub(in crate::local) env: Vec<(Bytes, Bytes)>,
+    /// A terminal of this size, or pipes.
+    pub(in crate::local) terminal: Option<Size>,
+}
+
+/// What it answers, once.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::local) enum Answer {
+    /// The process runs.
+    Started(Record),
+    /// It does not, and nothing is left of it.
+    Failed(failure::Parts),
+}
+
+/// What a client asks for, first.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in crate::local) enum Hello {
+    /// The process as it is now.
+    Status,
+    /// Its output and its input.
+    Attach {
+        /// From this place on; only what is new when `None`.
+        after: Option<u64>,
+        /// Go on when everything that is there has been sent.
+        follow: bool,
+    },
+    /// The box has been paused: whoever is attached is let go.
+    LetGo,
+    /// Another size for the terminal.
+    Resize(Size),
+    /// The program's end: first SIGTERM, SIGKILL for everything after this time.
+    Stop {
+        /// Milliseconds.
+        grace: u64,
+    },
+}
