@@ -31,7 +31,9 @@ pub(crate) fn run(args: &TryArgs) -> Result<u8> {
     let interrupt = Interrupt::listen()?;
     match steps(args, &interrupt) {
         Err(_) if interrupt.raised() => {
-            ui::note("interrupted: the box and every file of this try are gone");
+            if !interrupt.left_something() {
+                ui::note("interrupted: the box and every file of this try are gone");
+            }
             Ok(INTERRUPTED)
         }
         result => result.map(|()| 0),
@@ -42,7 +44,7 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
     let git = which::which("git").map_err(|_| {
         Error::cannot_run("git is not on PATH").help("install git 2.31 or newer, then run this again")
     })?;
-    let given = args.worktree.as_deref().map(|folder| open(&git, folder)).transpose()?;
+    let given = args.worktree.as_deref().map(|folder| open(&git, folder, interrupt)).transpose()?;
     ui::line("createos-sandbox try: an agent's work in a box and home again, on this machine\n");
     let mut steps = ui::Steps::new(&["isolate", "worktree", "create", "upload", "agent", "apply", "delete"]);
 
@@ -53,7 +55,7 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
     let stage = Stage::set(interrupt)?;
     let (source, made_up) = match given {
         Some(worktree) => (worktree, false),
-        None => (source::made_up(&git, &stage.path().join("worktree"))?, true),
+        None => (source::made_up(&git, &stage.path().join("worktree"), interrupt)?, true),
     };
     let selection = worktree::select(&source, &Rules::default())?;
     interrupt.check()?;
@@ -68,7 +70,7 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
     let packed = pack(&selection, &archive, interrupt)?;
     let home = match made_up {
         true => source.root().to_path_buf(),
-        false => source::copy(&git, &archive, &stage.path().join("copy"))?,
+        false => source::copy(&git, &archive, &stage.path().join("copy"), interrupt)?,
     };
     let mut remote = ProviderBox::new(stage.provider().clone(), id.clone());
     remote.push(&mut File::open(&archive).at("read", &archive)?, ARCHIVE)?;
@@ -76,7 +78,7 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
     interrupt.check()?;
     steps.done("upload", &left(&packed));
 
-    agent::work(stage.provider(), &id, &root, interrupt)?;
+    agent::work(stage.provider(), &id, &root, &agent::edited(&packed.base, made_up), interrupt)?;
     interrupt.check()?;
     steps.done("agent", "typed an edit and a commit on its terminal");
 
@@ -97,12 +99,12 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
 }
 
 /// Somebody's worktree, which is only read.
-fn open(git: &Path, folder: &Path) -> Result<Worktree> {
+fn open(git: &Path, folder: &Path, interrupt: &Interrupt) -> Result<Worktree> {
     if !folder.is_dir() {
         return Err(Error::usage(format!("there is no folder {}", folder.display()))
             .help("name a git worktree: createos-sandbox try --worktree DIR"));
     }
-    Worktree::discover(git, folder)
+    Worktree::discover_until(git, folder, Some(interrupt.flag()))
 }
 
 fn describe(selection: &Selection, made_up: bool) -> String {
@@ -140,8 +142,12 @@ fn pack(selection: &Selection, archive: &Path, interrupt: &Interrupt) -> Result<
 fn left(packed: &Packed) -> String {
     let mut text = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
     if !packed.stayed.is_empty() {
-        let names: Vec<_> =
-            packed.stayed.iter().take(NAMED).map(|stayed| stayed.path.display().to_string()).collect();
+        let names: Vec<_> = packed
+            .stayed
+            .iter()
+            .take(NAMED)
+            .map(|stayed| ui::visible_line(&stayed.path.to_string_lossy()))
+            .collect();
         let more = if packed.stayed.len() > NAMED { ", …" } else { "" };
         text += &format!("; {} stayed home: {}{more}", packed.stayed.len(), names.join(", "));
     }

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::exec::{Ended, Run};
-use crate::worktree::RelPath;
+use crate::worktree::{RelPath, reading_git};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
@@ -58,15 +58,7 @@ pub(super) fn ignored<'a>(
 }
 
 fn git(worktree: &Path) -> Run<'static> {
-    let mut run = Run::new("git").args(["--no-optional-locks", "-c", "core.fsmonitor=false"]).arg("-C");
-    run = run.arg(worktree).limit(Duration::from_secs(120));
-    // Variables that git sets for its hooks would point it elsewhere.
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("GIT_") && name != "GIT_CONFIG_SYSTEM" {
-            run = run.env_remove(name);
-        }
-    }
-    run
+    reading_git(Path::new("git"), worktree).limit(Duration::from_secs(120))
 }
 
 fn refused(worktree: &Path, ended: &Ended) -> Error {

@@ -3,15 +3,18 @@
 use crate::createos::{Provider, Scope};
 use crate::error::{Error, IoContext, Result};
 use crate::ui;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ctrl-C, a hang-up or a polite kill: noticed between two steps and inside every call.
-pub(super) struct Interrupt(Arc<AtomicBool>);
+/// Ctrl-C, Ctrl-\\, a hang-up or a polite kill: noticed between two steps and inside every call.
+pub(super) struct Interrupt {
+    raised: Arc<AtomicBool>,
+    left_something: Arc<AtomicBool>,
+}
 
 impl Interrupt {
     /// Listens from now on. A second signal changes nothing: the cleaning takes moments.
@@ -20,16 +23,26 @@ impl Interrupt {
     /// The system refuses the handler.
     pub(super) fn listen() -> Result<Self> {
         let raised = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             signal_hook::flag::register(signal, Arc::clone(&raised))
                 .map_err(|source| Error::failed(format!("could not listen for signals: {source}")))?;
         }
-        Ok(Self(raised))
+        Ok(Self { raised, left_something: Arc::default() })
+    }
+
+    /// The flag that every program of a try watches.
+    pub(super) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.raised)
     }
 
     /// A signal came.
     pub(super) fn raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.raised.load(Ordering::Relaxed)
+    }
+
+    /// The cleaning failed, and has said so.
+    pub(super) fn left_something(&self) -> bool {
+        self.left_something.load(Ordering::Relaxed)
     }
 
     /// Stops here when a signal came.
@@ -44,7 +57,7 @@ impl Interrupt {
 impl Interrupt {
     /// A writer that fails as soon as a signal came, so that a long packing ends at once.
     pub(super) fn writer<W: Write>(&self, inner: W) -> Interruptible<W> {
-        Interruptible { inner, raised: Arc::clone(&self.0) }
+        Interruptible { inner, raised: Arc::clone(&self.raised) }
     }
 }
 
@@ -73,6 +86,7 @@ pub(super) struct Stage {
     path: PathBuf,
     provider: Provider,
     cleaner: Provider,
+    left_something: Arc<AtomicBool>,
 }
 
 impl Stage {
@@ -91,9 +105,17 @@ impl Stage {
         let path = folder.path().to_path_buf();
         let binary = std::env::current_exe()
             .map_err(|source| Error::cannot_run(format!("could not find this program's file: {source}")))?;
-        let cleaner = Provider::local(binary).env("XDG_DATA_HOME", &path).env("XDG_RUNTIME_DIR", &path);
-        let provider = cleaner.clone().stop_when(Arc::clone(&interrupt.0));
-        Ok(Self { folder: Some(folder), path, provider, cleaner })
+        let cleaner = ["XDG_DATA_HOME", "XDG_RUNTIME_DIR", "TMPDIR"]
+            .iter()
+            .fold(Provider::local(binary), |provider, name| provider.env(name, &path));
+        let provider = cleaner.clone().stop_when(interrupt.flag());
+        Ok(Self {
+            folder: Some(folder),
+            path,
+            provider,
+            cleaner,
+            left_something: Arc::clone(&interrupt.left_something),
+        })
     }
 
     /// The folder.
@@ -116,8 +138,16 @@ impl Stage {
 
     fn clean(&mut self) -> Result<()> {
         let Some(folder) = self.folder.take() else { return Ok(()) };
-        for view in self.cleaner.list(Scope::Live)?.boxes {
-            self.cleaner.remove(&view.id)?;
+        let removed = self
+            .cleaner
+            .list(Scope::Live)
+            .and_then(|listing| listing.boxes.iter().try_for_each(|view| self.cleaner.remove(&view.id)));
+        if let Err(failure) = removed {
+            // What still runs in there must be found again.
+            let kept = folder.keep();
+            return Err(Error::from(failure)
+                .fact("left", kept.display().to_string())
+                .help(format!("when nothing runs in it any more: rm -r {}", kept.display())));
         }
         folder.close().at("delete", &self.path)
     }
@@ -126,7 +156,8 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         if let Err(error) = self.clean() {
-            ui::report(&error.help(format!("delete it with: rm -r {}", self.path.display())));
+            self.left_something.store(true, Ordering::Relaxed);
+            ui::report(&error);
         }
     }
 }

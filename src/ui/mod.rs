@@ -12,7 +12,7 @@ pub(crate) use colour::{Tone, coloured};
 pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;
 pub(crate) use steps::Steps;
-pub(crate) use text::{bytes, count, seconds, visible};
+pub(crate) use text::{bytes, count, seconds, visible, visible_line};
 
 use crate::error::Error;
 use std::io::Write;

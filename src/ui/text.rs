@@ -50,6 +50,11 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
+/// As [`visible`], and on one line: a name with a line feed is still one name.
+pub(crate) fn visible_line(text: &str) -> String {
+    visible(text).replace('\n', "\\x0a")
+}
+
 /// Characters that change how other text is shown, or that cannot be seen at all.
 fn hostile(c: char) -> bool {
     matches!(c,
@@ -75,6 +80,11 @@ mod tests {
         assert_eq!(count(1, "file"), "1 file");
         assert_eq!(count(999, "file"), "999 files");
         assert_eq!(count(1_204_000, "file"), "1,204,000 files");
+    }
+
+    #[test]
+    fn a_name_stays_on_its_line() {
+        assert_eq!(visible_line("a\nb\u{9b}1m"), "a\\x0ab\\u{9b}1m");
     }
 
     #[test]

@@ -6,14 +6,27 @@ use crate::exec::{Ended, Run};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Listing a very large tree on a slow disk takes minutes, not hours.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Settings that would start programs of the repository's choice (contract `git.md`,
-/// "Environment and trust"), or widen a listing beyond this worktree.
-const SETTINGS: [&str; 3] = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "submodule.recurse=false"];
+/// "Environment and trust"), widen a listing beyond this worktree, or make it write: a sparse index
+/// is converted by storing trees.
+const SETTINGS: [&str; 4] =
+    ["core.fsmonitor=false", "core.hooksPath=/dev/null", "submodule.recurse=false", "index.sparse=false"];
+
+/// What git may not do on the way: take locks, and fetch an object that is missing. The repository's own
+/// configuration names the program that would bring it. Older git than 2.45 knows only the second.
+const FORBIDDEN: [(&str, &str); 4] = [
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+];
 
 /// Variables that say where the user's own settings are; every other `GIT_*` is removed, because
 /// git sets them for its children and they would point at another repository.
@@ -24,6 +37,7 @@ const KEPT: [&str; 3] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_N
 pub(crate) struct Worktree {
     root: PathBuf,
     git: PathBuf,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Worktree {
@@ -33,8 +47,16 @@ impl Worktree {
     /// `dir` is in no worktree (also: inside `.git`, or in a bare repository), git does not trust
     /// it, or git cannot be run.
     pub(crate) fn discover(git: &Path, dir: &Path) -> Result<Self> {
+        Self::discover_until(git, dir, None)
+    }
+
+    /// As [`Worktree::discover`]; this and every later call of git ends when the flag is raised.
+    ///
+    /// # Errors
+    /// The same, or the flag was raised.
+    pub(crate) fn discover_until(git: &Path, dir: &Path, stop: Option<Arc<AtomicBool>>) -> Result<Self> {
         let dir = std::fs::canonicalize(dir).map_err(|source| Error::io("enter", dir, &source))?;
-        let ended = command(git, &dir).args(["rev-parse", "--show-toplevel"]).run()?;
+        let ended = until(reading_git(git, &dir), &stop).args(["rev-parse", "--show-toplevel"]).run()?;
         if !ended.success() {
             return Err(refusal(&dir, &ended));
         }
@@ -50,7 +72,7 @@ impl Worktree {
                 .fact("worktree", root.display().to_string())
                 .help("look at it with: git config --show-origin core.worktree"));
         }
-        Ok(Self { root, git: git.to_path_buf() })
+        Ok(Self { root, git: git.to_path_buf(), stop })
     }
 
     /// The top folder, absolute, without links.
@@ -60,7 +82,7 @@ impl Worktree {
 
     /// git at the top folder, with the environment and settings that make it only read.
     pub(crate) fn run_git(&self) -> Run<'static> {
-        command(&self.git, &self.root).limit(LIMIT)
+        until(reading_git(&self.git, &self.root).limit(LIMIT), &self.stop)
     }
 
     /// Runs git and gives its whole stdout, whatever its size.
@@ -81,12 +103,24 @@ impl Worktree {
     }
 }
 
-fn command(git: &Path, dir: &Path) -> Run<'static> {
-    let mut run = Run::new(git).cwd(dir).env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
+fn until(run: Run<'static>, stop: &Option<Arc<AtomicBool>>) -> Run<'static> {
+    match stop {
+        Some(raised) => run.stop_when(Arc::clone(raised)),
+        None => run,
+    }
+}
+
+/// git in `dir`, which is or may become a repository of anybody: it reads, starts nothing of the
+/// repository's choice, and writes nothing.
+pub(crate) fn reading_git(git: &Path, dir: &Path) -> Run<'static> {
+    let mut run = Run::new(git).cwd(dir).env("LC_ALL", "C");
     for (name, _) in std::env::vars_os() {
         if name.as_encoded_bytes().starts_with(b"GIT_") && !KEPT.iter().any(|kept| name == *kept) {
             run = run.env_remove(name);
         }
+    }
+    for (name, value) in FORBIDDEN {
+        run = run.env(name, value);
     }
     for setting in SETTINGS {
         run = run.arg("-c").arg(setting);

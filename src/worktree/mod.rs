@@ -17,7 +17,7 @@ mod tar;
 
 pub(crate) use base::{Base, Entry, Kind};
 pub(crate) use exclude::Exclude;
-pub(crate) use git::Worktree;
+pub(crate) use git::{Worktree, reading_git};
 pub(crate) use link::{Leads, leads};
 pub(crate) use pack::{Packed, judge, pack};
 pub(crate) use path::{BadPath, RelPath};

@@ -144,3 +144,73 @@ fn without_namespaces_nothing_runs_and_the_reason_is_named() {
         assert_eq!(leftovers(&home), Vec::<String>::new());
     }
 }
+
+#[test]
+fn nothing_in_the_worktree_is_taken_for_configuration() {
+    let home = Home::new();
+    let repo = Repo::init(&home.path().join("work"));
+    let traced = home.path().join("traced");
+    let settings = format!("[trace2]\n\teventTarget = {}\n", traced.display());
+    repo.write(".gitconfig", &settings).write(".config/git/config", &settings).write("a.txt", "one\n");
+    repo.commit("begin");
+    // It bites: git with that home does write there.
+    let mut bite = Command::new("git");
+    bite.arg("init").arg(home.path().join("tmp/bite")).env("HOME", repo.root());
+    assert!(bite.output().expect("git starts").status.success() && traced.exists());
+    std::fs::remove_file(&traced).expect("the proof");
+    std::fs::remove_dir_all(home.path().join("tmp/bite")).expect("the repository");
+    home.run(&["try", "--worktree", "work"]).success();
+    assert!(!traced.exists(), "{}", home.read("traced"));
+}
+
+#[test]
+fn a_missing_object_is_not_fetched_by_a_program_of_the_repositorys_choice() {
+    let home = Home::new();
+    let repo = Repo::init(&home.path().join("work"));
+    repo.write(".gitignore", "*.o\n").write("a.txt", "one\n").commit("begin");
+    let object = repo.git(&["rev-parse", "HEAD:.gitignore"]);
+    repo.git(&["update-index", "--skip-worktree", ".gitignore"]);
+    let ran = home.path().join("ran");
+    for (key, value) in [
+        ("core.repositoryformatversion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", "./elsewhere"),
+        ("remote.origin.uploadpack", &format!("touch {}; false", ran.display())),
+    ] {
+        repo.git(&["config", key, value]);
+    }
+    std::fs::remove_file(repo.root().join(".gitignore")).expect("the file");
+    let (folder, rest) = object.trim().split_at(2);
+    std::fs::remove_file(repo.root().join(".git/objects").join(folder).join(rest)).expect("the object");
+    let config = repo.read(".git/config");
+    // It bites: plain git does run the program.
+    let mut bite = Command::new("git");
+    let _fails =
+        bite.args(["cat-file", "-p", object.trim()]).current_dir(repo.root()).output().expect("git starts");
+    assert!(ran.exists(), "git would fetch");
+    std::fs::remove_file(&ran).expect("the proof");
+    std::fs::write(repo.root().join(".git/config"), &config).expect("what that git changed");
+    let _either_way = home.run(&["try", "--worktree", "work"]);
+    assert!(!ran.exists(), "a program of the repository's choice ran");
+    assert_eq!(repo.read(".git/config"), config);
+}
+
+#[test]
+fn an_interrupted_try_does_not_wait_for_a_pipe_in_the_worktree() {
+    let home = Home::new();
+    let repo = Repo::init(&home.path().join("work"));
+    repo.write("a.txt", "one\n").commit("begin");
+    std::fs::create_dir(repo.root().join("sub")).expect("a folder");
+    let made =
+        Command::new("mkfifo").arg(repo.root().join("sub/.gitignore")).status().expect("mkfifo starts");
+    assert!(made.success());
+    let mut pty = Pty::spawn(home.command(&["try", "--worktree", "work"]), 30, 120);
+    pty.expect("1/7", PATIENCE);
+    pty.send([3]);
+    assert_eq!(pty.wait(PATIENCE).code(), Some(130), "{}", pty.text());
+    eventually("git ends too", PATIENCE, || {
+        processes_of(&home).is_empty()
+            && std::fs::read_dir(home.path().join("tmp")).expect("a folder").count() == 0
+    });
+}
