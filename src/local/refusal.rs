@@ -41,6 +41,7 @@ pub(super) fn explain(refused: &Refused) -> Error {
              docker run --security-opt systempaths=unconfined",
         ),
         Step::Mount if missing => error.help("Linux 5.12 or newer is needed, see: uname -r"),
+        Step::Confine if missing => error.help("Linux with seccomp filters is needed, on x86_64 or aarch64"),
         Step::DropRoot if missing => error.help(
             "this root lives in a user namespace that has no other user, as in a container: \
              run it as an ordinary user, or map more uids",

@@ -1,7 +1,7 @@
 //! What a box process gives up for good before anything of the box runs.
 
 use super::super::spec::Step;
-use super::{During, Outcome, sys};
+use super::{During, Outcome, filter};
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
@@ -9,14 +9,9 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 pub(super) fn confine() -> Outcome<()> {
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(Resource::Core, none).during(Step::Confine, "RLIMIT_CORE")?;
-    // A kernel without keys has nothing to leave.
-    match sys::new_session_keyring() {
-        Ok(()) | Err(rustix::io::Errno::NOSYS) => {}
-        // The quota of keys is used up: the user's own session keyring must still not be seen.
-        Err(errno) => return Err(errno).during(Step::Confine, "a new session keyring"),
-    }
     rustix::thread::set_no_new_privs(true).during(Step::Confine, "no_new_privs")?;
     scope();
+    filter::install().during(Step::Confine, "seccomp")?;
     for capability in CapabilitySet::all().iter() {
         match rustix::thread::remove_capability_from_bounding_set(capability) {
             // The kernel is older than this capability.

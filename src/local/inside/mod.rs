@@ -6,6 +6,7 @@ mod confine;
 mod devices;
 mod etc;
 mod files;
+mod filter;
 mod init;
 mod mounts;
 mod proc;

@@ -72,14 +72,13 @@ pub(super) fn set_hostname(name: &str) -> Result<()> {
     check(unsafe { libc::sethostname(name.as_ptr().cast(), name.len()) }.into()).map(|_| ())
 }
 
-/// Leaves the session keyring that was inherited for a new, empty one.
-pub(super) fn new_session_keyring() -> Result<()> {
-    const KEYCTL_JOIN_SESSION_KEYRING: libc::c_int = 1;
-    // SAFETY: a null name asks for an anonymous keyring; nothing is read or written.
-    check(unsafe {
-        libc::syscall(libc::SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, std::ptr::null::<libc::c_char>())
-    })
-    .map(|_| ())
+/// Puts a seccomp filter on this process for good, and on everything that it will start.
+pub(super) fn set_filter(program: &[libc::sock_filter]) -> Result<()> {
+    let len = libc::c_ushort::try_from(program.len()).map_err(|_| Errno::TOOBIG)?;
+    let program = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
+    // SAFETY: the kernel copies `len` instructions out of the slice and writes nothing.
+    check(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program) })
+        .map(|_| ())
 }
 
 /// All signals back to their default, none blocked: what a program expects to start with.

@@ -1,6 +1,7 @@
 //! The embedded provider: real boxes, as root and as an ordinary user.
 
 mod isolation;
+mod kernel;
 mod lifecycle;
 mod pause;
 mod process;

@@ -1,0 +1,100 @@
+//! What a box can ask of the kernel that it shares with the host.
+
+use super::Sandbox;
+use crate::support::{Outcome, User, outcome};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Stdio;
+
+/// What `perl -e script` says, outside and in the box; both as the same user.
+fn outside(made: &Sandbox, script: &str) -> Outcome {
+    outcome(made.home().command_of(Path::new("perl"), &["-e", script]))
+}
+
+fn inside(made: &Sandbox, script: &str) -> Outcome {
+    made.run(&["exec", "--stream", "@", "--", "perl", "-e", script])
+}
+
+fn errno(call: libc::c_long) -> String {
+    format!("$! = 0; syscall({call}, -1, -1, -1, -1, -1); print $! + 0;")
+}
+
+#[test]
+fn the_host_s_keys_and_the_kernel_s_own_parts_are_not_there() {
+    for user in User::all() {
+        let made = Sandbox::of(user);
+        let missing = libc::ENOSYS.to_string();
+        for call in [
+            libc::SYS_keyctl,
+            libc::SYS_add_key,
+            libc::SYS_request_key,
+            libc::SYS_bpf,
+            libc::SYS_perf_event_open,
+            libc::SYS_userfaultfd,
+            libc::SYS_open_by_handle_at,
+            libc::SYS_init_module,
+            libc::SYS_kexec_load,
+        ] {
+            assert_eq!(inside(&made, &errno(call)).success().stdout, missing, "{user:?} {call}");
+        }
+        assert_ne!(outside(&made, &errno(libc::SYS_keyctl)).stdout, missing, "the kernel has keys");
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(
+            inside(&made, &errno(0x4000_0000 + libc::SYS_keyctl)).stdout,
+            missing,
+            "by its x32 number"
+        );
+        // Words typed into a terminal by somebody else; no terminal is needed to be refused.
+        let tiocsti = "ioctl(STDIN, 0x5412, my $letter = 'x'); print $! + 0";
+        assert_eq!(outside(&made, tiocsti).stdout, libc::ENOTTY.to_string());
+        assert_eq!(inside(&made, tiocsti).stdout, libc::EPERM.to_string(), "{user:?}");
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_program_with_other_numbers_for_the_same_calls_is_ended() {
+    // A program for i386 that ends with code 7.
+    let code = [0xb8, 1, 0, 0, 0, 0xbb, 7, 0, 0, 0, 0xcd, 0x80];
+    let mut program = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0".to_vec();
+    let start: u32 = 0x0804_8000;
+    let length = 52 + 32 + code.len() as u32;
+    for word in [1, start + 84, 52, 0, 0, 0x0020_0034, 1, 0, 1, 0, start, start, length, length, 5, 0x1000] {
+        program.extend(u32::to_le_bytes(word));
+    }
+    program.extend(code);
+    for user in User::all() {
+        let made = Sandbox::of(user);
+        let file = made.home().write("foreign", &program);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let ran = made.home().command_of(Path::new("sh"), &["-c", "./foreign"]);
+        if outcome(ran).code != 7 {
+            return; // This kernel runs no such programs at all.
+        }
+        let _done = made.run(&["push", "@", file.to_str().unwrap(), "/tmp/foreign"]).success();
+        let ran = made.sh("chmod +x /tmp/foreign; /tmp/foreign");
+        assert_eq!(ran.code, 128 + libc::SIGSYS, "{user:?} {ran:?}");
+    }
+}
+
+#[test]
+fn a_box_is_entered_when_its_user_s_keys_are_used_up() {
+    // Root's own quota is a million.
+    let user = User::all().pop().expect("somebody");
+    let made = Sandbox::of(user);
+    let (keyctl, add_key) = (libc::SYS_keyctl, libc::SYS_add_key);
+    let script = format!(
+        "syscall({keyctl}, 1, 0); my $n = 0; while (1) {{ my ($t, $d, $p) = ('user', 'k' . $n++, 'x'); \
+         last if syscall({add_key}, $t, $d, $p, 1, -3) < 0 }} $| = 1; print $! + 0, \"\\n\"; <STDIN>"
+    );
+    let mut command = made.home().command_of(Path::new("perl"), &["-e", &script]);
+    let mut filler = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(filler.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said.trim(), libc::EDQUOT.to_string(), "the quota is used up");
+    let ran = made.sh("echo entered");
+    filler.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert!(filler.wait().unwrap().success());
+    assert_eq!(ran.success().stdout, "entered\n", "{user:?}");
+}
