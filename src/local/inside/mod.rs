@@ -8,6 +8,7 @@ mod etc;
 mod files;
 mod filter;
 mod init;
+mod limits;
 mod mounts;
 mod proc;
 mod root;

@@ -3,7 +3,7 @@
 use super::super::channel::Channel;
 use super::super::spec::{Event, Order, Refused, Step};
 use super::sys::{self, Fork};
-use super::{During, Outcome, init};
+use super::{During, Outcome, init, limits};
 use rustix::process::{Pid, Signal, WaitOptions};
 use rustix::thread::UnshareFlags;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -64,6 +64,7 @@ fn namespaces(order: &Order) -> Outcome<()> {
     if uid.is_root() {
         return Err(Refused { step: Step::DropRoot, detail: "still root".into(), errno: libc::EPERM });
     }
+    let limits = limits::of_the_host();
     unshare(UnshareFlags::NEWUSER).during(Step::UserNamespace, "unshare(CLONE_NEWUSER)")?;
     for (file, text) in [
         ("/proc/self/setgroups", "deny".to_owned()),
@@ -72,6 +73,7 @@ fn namespaces(order: &Order) -> Outcome<()> {
     ] {
         std::fs::write(file, text).during(Step::IdMap, file)?;
     }
+    limits.set();
     let mut rest = UnshareFlags::NEWNS
         | UnshareFlags::NEWPID
         | UnshareFlags::NEWIPC

@@ -98,3 +98,20 @@ fn a_box_is_entered_when_its_user_s_keys_are_used_up() {
     assert!(filler.wait().unwrap().success());
     assert_eq!(ran.success().stdout, "entered\n", "{user:?}");
 }
+
+#[test]
+fn a_box_leaves_the_host_most_of_its_user_s_watches() {
+    for user in User::all() {
+        let made = Sandbox::of(user);
+        let name = "/proc/sys/user/max_inotify_instances";
+        let limited = format!("echo 5 > {name}");
+        let proven = made.home().command_of(Path::new("unshare"), &["-U", "-r", "sh", "-c", &limited]);
+        if outcome(proven).code != 0 {
+            continue; // This machine has no such limits, or lets nobody set them.
+        }
+        let host: u64 = std::fs::read_to_string(name).unwrap().trim().parse().unwrap();
+        let script = format!("my $n = 0; $n++ while syscall({}, 0) >= 0; print $n", libc::SYS_inotify_init1);
+        let taken: u64 = inside(&made, &script).success().stdout.parse().unwrap();
+        assert!(taken > 0 && taken <= host / 4, "{user:?} took {taken} of {host}");
+    }
+}
