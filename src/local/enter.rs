@@ -206,6 +206,7 @@ fn spawn(root: &Path, uid: Option<u32>, channel: Channel, out: Stdio, err: Stdio
     let program = own_copy()?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = rustix::fs::open(root, flags, Mode::empty()).at("enter", root)?;
+    reopen(&folder).at("enter", root)?;
     let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
     command.arg0("createos-sandbox").args(["local", "enter"]).env_clear();
     command.stdin(channel.into_fd()).stdout(out).stderr(err);
@@ -229,6 +230,17 @@ fn spawn(root: &Path, uid: Option<u32>, channel: Channel, out: Stdio, err: Stdio
         Error::cannot_run(format!("could not start a box process: {source}"))
             .help("/proc must be mounted, and root must be allowed to change its uid")
     })?)
+}
+
+/// The box owns its root and may have shut it, by accident too; then nobody could enter any more.
+fn reopen(folder: &OwnedFd) -> io::Result<()> {
+    let all = Mode::RWXU.bits();
+    if rustix::fs::fstat(folder)?.st_mode & all == all {
+        return Ok(());
+    }
+    // What was opened only as a place is changed through its name in /proc, which is that same folder.
+    let name = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    Ok(rustix::fs::chmod(name, Mode::from_raw_mode(super::skeleton::ROOT_MODE))?)
 }
 
 /// Our own program as a sealed copy in memory. A box can reach the executable of its PID 1, and as the

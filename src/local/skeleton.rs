@@ -33,6 +33,9 @@ const FOLDERS: [(&str, u32); 20] = [
     ("workspace", 0o755),
 ];
 
+/// Of the root itself.
+pub(super) const ROOT_MODE: u32 = 0o755;
+
 /// Makes `root` and everything in it, owned by `uid` when we are root. The folder must not exist: what
 /// a box has once written into is never walked by path again.
 ///
@@ -40,7 +43,7 @@ const FOLDERS: [(&str, u32); 20] = [
 /// Anything that keeps it from being complete.
 pub(super) fn make(root: &Path, uid: Option<u32>) -> Result<()> {
     let owner = uid.map(|uid| (Uid::from_raw(uid), Gid::from_raw(uid)));
-    let top = match folder(rustix::fs::CWD, root, 0o755, owner) {
+    let top = match folder(rustix::fs::CWD, root, ROOT_MODE, owner) {
         // Making the folder was allowed, giving it away was not: root in a user namespace of its own.
         Err(errno @ (Errno::INVAL | Errno::PERM)) if owner.is_some() => {
             let detail = format!("chown to uid {}", uid.unwrap_or_default());

@@ -1,7 +1,7 @@
 //! What a box can ask of the kernel that it shares with the host.
 
 use super::Sandbox;
-use crate::support::{Outcome, User, outcome};
+use crate::support::{Home, Outcome, User, outcome};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -113,5 +113,14 @@ fn a_box_leaves_the_host_most_of_its_user_s_watches() {
         let script = format!("my $n = 0; $n++ while syscall({}, 0) >= 0; print $n", libc::SYS_inotify_init1);
         let taken: u64 = inside(&made, &script).success().stdout.parse().unwrap();
         assert!(taken > 0 && taken <= host / 4, "{user:?} took {taken} of {host}");
+    }
+}
+
+#[test]
+fn a_root_that_was_shut_from_inside_opens_again() {
+    for user in User::all() {
+        let made = Sandbox::with(Home::of(user), &["--network", "none"]);
+        let _done = made.run(&["exec", "@", "--", "chmod", "000", "/"]);
+        assert_eq!(made.say("stat -c %a /; touch /here && echo written"), "755\nwritten\n", "{user:?}");
     }
 }
