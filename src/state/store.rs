@@ -25,7 +25,10 @@ impl Store {
         for folder in [store.folder.clone(), store.folder.join("locks"), store.folder.join("boxes")] {
             make_private(&folder).map_err(|error| {
                 error
-                    .help("the state folder must be writable for you; look at it with: ls -ld")
+                    .help(format!(
+                        "it must be writable for you; look at it with: ls -ld {}",
+                        store.folder.display()
+                    ))
                     .fact("folder", store.folder.display().to_string())
             })?;
         }
