@@ -20,8 +20,12 @@ pub(crate) struct SetupArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "source")]
     pub(crate) local: Option<PathBuf>,
 
-    /// Which plugin: bundled (the one in this program), or github[:OWNER/REPO/PATH][@REF] [default: bundled]
-    #[arg(long, value_name = "SOURCE")]
+    /// Which plugin to link or install.
+    #[arg(
+        help = "Which plugin: bundled (the one in this program), or github[:OWNER/REPO/PATH][@REF] [default: bundled]",
+        long,
+        value_name = "SOURCE"
+    )]
     pub(crate) source: Option<String>,
 
     /// The agent: claude-code, codex, opencode, pi, cursor or shell [env: CREATEOS_AGENT]
