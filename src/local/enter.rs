@@ -12,7 +12,7 @@ use rustix::process::Pid;
 use rustix::thread::{Gid, Uid};
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -72,10 +72,11 @@ pub(super) fn enter(
     found.refresh()?;
     found.must_run()?;
     let (mut entry, init) = begin(&found.root(), found.meta.uid, &order, input)?;
-    entry._registered = Some(running::register(found, init, purpose)?);
+    let (registered, control) = running::register(found, init, purpose)?;
+    entry._registered = Some(registered);
     pause::touch(found)?;
     drop(lock);
-    go(entry)
+    go(entry, Some(control))
 }
 
 /// Whether this machine isolates: everything is done, nothing is kept.
@@ -84,7 +85,7 @@ pub(super) fn enter(
 /// It does not; the error says why.
 pub(super) fn probe(root: &Path, uid: Option<u32>, order: &Order) -> Result<Start> {
     let (entry, _init) = begin(root, uid, order, false)?;
-    go(entry)
+    go(entry, None)
 }
 
 fn begin(root: &Path, uid: Option<u32>, order: &Order, input: bool) -> Result<(Entry, Pid)> {
@@ -112,7 +113,6 @@ fn begin(root: &Path, uid: Option<u32>, order: &Order, input: bool) -> Result<(E
     let mut entry =
         Entry { channel: ours, stdin, stdout, stderr, terminal: None, pid: 0, stage, _registered: None };
     {
-        use std::os::fd::AsFd;
         let fd = their_stdin.as_ref().map(AsFd::as_fd);
         entry.channel.send(order, fd).map_err(wrong("give the box its order"))?;
     }
@@ -130,8 +130,10 @@ fn begin(root: &Path, uid: Option<u32>, order: &Order, input: bool) -> Result<(E
     Ok((entry, init))
 }
 
-fn go(mut entry: Entry) -> Result<Start> {
-    entry.send(&Word::Go)?;
+fn go(mut entry: Entry, control: Option<OwnedFd>) -> Result<Start> {
+    entry.send_with(&Word::Go, control.as_ref().map(AsFd::as_fd))?;
+    // From now on only PID 1 listens.
+    drop(control);
     let (event, fd) = entry.event_with_fd()?;
     match event {
         Some(Event::Started { pid }) => {
@@ -148,7 +150,11 @@ fn go(mut entry: Entry) -> Result<Start> {
 impl Entry {
     /// Sends a word to PID 1.
     pub(super) fn send(&self, word: &Word) -> Result<()> {
-        let sent = self.channel.send(word, None);
+        self.send_with(word, None)
+    }
+
+    fn send_with(&self, word: &Word, fd: Option<BorrowedFd<'_>>) -> Result<()> {
+        let sent = self.channel.send(word, fd);
         Ok(sent.map_err(|source| Error::failed(format!("the box process does not listen: {source}")))?)
     }
 

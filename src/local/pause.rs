@@ -1,8 +1,9 @@
 //! Pausing and resuming: every process of a box is stopped with SIGSTOP, and goes on with SIGCONT.
 //!
-//! It is the PID 1 of each entry that does it, on a signal from the host, with one call for all: that
+//! It is the PID 1 of each entry that does it, on a word from the host, with one call for all: that
 //! works for every user, where the freezer of cgroups needs a delegated group. A program can see that it was
-//! stopped, but cannot avoid it. Memory stays where it is.
+//! stopped. Programs that keep waking each other may put it off; then the box is not called paused.
+//! Memory stays where it is.
 
 use super::failure::{Failure, Result};
 use super::frames::{Kind, frame};
@@ -11,8 +12,7 @@ use super::record;
 use super::running::{self, Purpose};
 use super::store::LocalBox;
 use super::supervisor::Hello;
-use crate::error::IoContext;
-use rustix::process::Signal;
+use crate::error::{Error, IoContext};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::unix::net::UnixStream;
@@ -21,10 +21,14 @@ use std::time::{Duration, SystemTime};
 /// What the PID 1 of a box is called while everything else in it is stopped; shown in `/proc/PID/comm`,
 /// where nothing in the box can forge it.
 pub(super) const FROZEN: &std::ffi::CStr = c"init (paused)";
+/// What it is called otherwise.
+pub(super) const AWAKE: &std::ffi::CStr = c"init";
 /// Asks a PID 1 to stop everything.
-pub(super) const FREEZE: Signal = Signal::USR1;
+pub(super) const FREEZE: u8 = b'p';
 /// Asks a PID 1 to let everything go on.
-pub(super) const THAW: Signal = Signal::USR2;
+pub(super) const THAW: u8 = b'r';
+/// How long it may take until everything has stopped, or goes on.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Stops everything in a running box and lets go of those who are attached.
 pub(super) fn pause(found: &mut LocalBox) -> Result<()> {
@@ -38,10 +42,18 @@ fn pause_locked(found: &mut LocalBox) -> Result<()> {
         let (name, status) = (&found.meta.name, found.meta.status.word());
         return Err(Failure::conflict(format!("sandbox {name} is {status}")));
     }
+    if !running::tell_all(found, FREEZE, FROZEN, PATIENCE)? {
+        running::tell_all(found, THAW, AWAKE, PATIENCE)?;
+        let name = &found.meta.name;
+        return Err(Failure::from(
+            Error::failed(format!("sandbox {name} was not paused: its programs do not stay stopped"))
+                .help("they may be waking each other; it runs on as before")
+                .help(format!("see what runs: createos-sandbox local sandbox process list {name}")),
+        ));
+    }
     found.meta.status = Status::Paused;
     found.meta.paused_at = Some(now());
     found.save()?;
-    running::signal_all(found, FREEZE, FROZEN)?;
     for record in record::all(found)?.iter().filter(|record| record.is_running()) {
         // A terminal that shows a stopped program would look as if it hung.
         if let Ok(mut stream) = UnixStream::connect(&record.socket) {
@@ -64,7 +76,11 @@ pub(super) fn resume(found: &mut LocalBox) -> Result<()> {
         }
     }
     touch(found)?;
-    running::signal_all(found, THAW, c"init")?;
+    if !running::tell_all(found, THAW, AWAKE, PATIENCE)? {
+        return Err(Error::failed("the first process of the sandbox does not answer")
+            .help("try again")
+            .into());
+    }
     found.meta.status = Status::Running;
     found.meta.last_resumed_at = Some(now());
     found.save()
@@ -107,5 +123,9 @@ pub(super) fn settle(found: &mut LocalBox) -> Result<()> {
     if !is_over(found)? || running::any(found, Purpose::Foreground)? {
         return Ok(());
     }
-    pause_locked(found)
+    pause_locked(found).or_else(|failure| {
+        // What cannot be stopped is at work; whoever asked wants the box, not its sleep.
+        crate::ui::note(format!("warning: {}", crate::ui::visible(failure.error().message())));
+        touch(found)
+    })
 }

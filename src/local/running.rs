@@ -6,13 +6,18 @@ use super::store::{LocalBox, PROCESSES, RUNNING};
 use crate::error::{Error, IoContext};
 use crate::fs::Lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::ffi::CStr;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// How the names of pipes end that lie beside the records.
+const CONTROL: &str = "control";
 /// How long the end of a killed process may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -22,8 +27,7 @@ pub(super) struct Registered(PathBuf);
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        // Gone already when the whole box was deleted.
-        let _gone = std::fs::remove_file(&self.0);
+        forget(&self.0);
     }
 }
 
@@ -45,17 +49,38 @@ impl Purpose {
     }
 }
 
-/// Puts a box's PID 1 on record. The caller holds the box's lock since it has looked at its status.
-pub(super) fn register(found: &LocalBox, init: Pid, purpose: Purpose) -> Result<Registered> {
+/// The pipe beside a record through which the host speaks to that PID 1. A signal would not do: the box
+/// can send those too.
+fn control(record: &Path) -> PathBuf {
+    record.with_extension(CONTROL)
+}
+
+fn forget(record: &Path) {
+    // Gone already when its owner or the deletion of the whole box was quicker.
+    let _gone = std::fs::remove_file(control(record));
+    let _gone = std::fs::remove_file(record);
+}
+
+/// Puts a box's PID 1 on record, and gives the end of the pipe that it listens to. The caller holds the
+/// box's lock since it has looked at its status.
+pub(super) fn register(found: &LocalBox, init: Pid, purpose: Purpose) -> Result<(Registered, OwnedFd)> {
     // Those whose starters were killed have left their records.
     for entry in entries(&found.running())?.into_iter().filter(|entry| entry.process.is_none()) {
-        let _removed_by_its_owner = std::fs::remove_file(entry.path);
+        forget(&entry.path);
     }
     let path = found.running().join(init.as_raw_nonzero().to_string());
     let born = start_time(init)
         .ok_or_else(|| Error::failed("the box process ended before it had begun").help("try again"))?;
-    std::fs::write(&path, format!("{born} {}", purpose.word())).at("write", &path)?;
-    Ok(Registered(path))
+    // What a process with the same number left.
+    forget(&path);
+    let pipe = control(&path);
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).at("create", &pipe)?;
+    let registered = Registered(path);
+    // Open for writing too, so that it never looks as if the last writer had hung up.
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let listening = rustix::fs::open(&pipe, flags, Mode::empty()).at("open", &pipe)?;
+    std::fs::write(&registered.0, format!("{born} {}", purpose.word())).at("write", &registered.0)?;
+    Ok((registered, listening))
 }
 
 /// Kills everything in the box of this folder and waits until it is gone, the supervisors included. A
@@ -69,7 +94,7 @@ pub(super) fn end_all(folder: &Path) -> Result<()> {
             let _just_ended = pidfd_send_signal(&process, Signal::KILL);
             wait(&process, deadline)?;
         }
-        let _removed_by_its_owner = std::fs::remove_file(entry.path);
+        forget(&entry.path);
     }
     let supervised = match std::fs::read_dir(&processes) {
         Err(source) if source.kind() == ErrorKind::NotFound => return Ok(()),
@@ -87,22 +112,32 @@ pub(super) fn end_all(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Sends a signal to every PID 1 and waits until it calls itself `name`, which says that it has obeyed.
-pub(super) fn signal_all(found: &LocalBox, signal: Signal, name: &CStr) -> Result<()> {
-    let deadline = Instant::now() + PATIENCE;
-    for entry in entries(&found.running())? {
-        let (Some(process), Some(pid)) = (entry.process, entry.pid) else { continue };
-        let _just_ended = pidfd_send_signal(&process, signal);
+/// Says a word to every PID 1 and waits until all call themselves `name`, which says that they have
+/// obeyed; whether they did within `patience`.
+pub(super) fn tell_all(found: &LocalBox, word: u8, name: &CStr, patience: Duration) -> Result<bool> {
+    let deadline = Instant::now() + patience;
+    let living: Vec<Entry> =
+        entries(&found.running())?.into_iter().filter(|entry| entry.process.is_some()).collect();
+    for entry in &living {
+        let pipe = control(&entry.path);
+        match File::options().write(true).custom_flags(libc::O_NONBLOCK).open(&pipe) {
+            Ok(mut pipe) => pipe.write_all(&[word]).at("write", &entry.path)?,
+            // It ended meanwhile.
+            Err(error) if [Some(libc::ENOENT), Some(libc::ENXIO)].contains(&error.raw_os_error()) => {}
+            Err(source) => return Err(source).at("open", &pipe)?,
+        }
+    }
+    for pid in living.iter().filter_map(|entry| entry.pid) {
         let comm = format!("/proc/{}/comm", pid.as_raw_nonzero());
         // One that ended meanwhile has no name any more.
         while std::fs::read(&comm).is_ok_and(|read| read.trim_ascii_end() != name.to_bytes()) {
             if Instant::now() > deadline {
-                return Err(stuck());
+                return Ok(false);
             }
             std::thread::sleep(Duration::from_millis(2));
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Whether something runs for this purpose.
@@ -124,6 +159,9 @@ fn entries(folder: &Path) -> Result<Vec<Entry>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).at("read", folder)?.flatten() {
         let path = entry.path();
+        if path.extension().is_some_and(|end| end == CONTROL) {
+            continue;
+        }
         let pid = entry.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let (born, purpose) = text.split_once(' ').unzip();

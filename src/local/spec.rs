@@ -56,7 +56,7 @@ pub(super) struct Size {
 /// From the host to the inside, after the order.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Command {
-    /// The box process is on record: begin.
+    /// The box process is on record: begin. With it comes the pipe for pausing and resuming.
     Go,
     /// Send this signal to the program's process group.
     Signal(i32),

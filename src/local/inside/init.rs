@@ -4,6 +4,7 @@ use super::super::channel::Channel;
 use super::super::pause;
 use super::super::spec::{Command, End, Event, Order, Step, Task};
 use super::child::{self, Stdio};
+use super::freezer::Freezer;
 use super::{During, Outcome, confine, root, sys};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -11,11 +12,6 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-/// What this process is called, as in `ps`.
-const NAME: &std::ffi::CStr = c"init";
 
 /// Runs until the program has ended; then the namespace ends with this process.
 pub(super) fn main(channel: &Channel, order: &Order, stdin: Option<OwnedFd>, parent: BorrowedFd<'_>) {
@@ -30,7 +26,7 @@ pub(super) fn main(channel: &Channel, order: &Order, stdin: Option<OwnedFd>, par
 
 fn build(order: &Order, parent: BorrowedFd<'_>) -> Outcome<()> {
     let _own_session = rustix::process::setsid();
-    let _cosmetic = rustix::thread::set_name(NAME);
+    let _cosmetic = rustix::thread::set_name(pause::AWAKE);
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     sys::set_hostname(&order.hostname).during(Step::Setup, "sethostname")?;
     if order.network_none {
@@ -51,18 +47,10 @@ fn build(order: &Order, parent: BorrowedFd<'_>) -> Outcome<()> {
 
 fn serve(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> io::Result<()> {
     channel.send(&Event::Ready, None)?;
-    match channel.receive::<Command>()? {
-        Some((Command::Go, _)) => {}
-        _ => return Ok(()),
-    }
+    let Some((Command::Go, control)) = channel.receive::<Command>()? else { return Ok(()) };
     let (mut wake, handler) = UnixStream::pair()?;
     wake.set_nonblocking(true)?;
-    signal_hook::low_level::pipe::register(libc::SIGCHLD, handler.try_clone()?)?;
-    let (freeze_asked, thaw_asked) = (Arc::default(), Arc::default());
-    for (signal, flag) in [(pause::FREEZE, &freeze_asked), (pause::THAW, &thaw_asked)] {
-        signal_hook::flag::register(signal.as_raw(), Arc::clone(flag))?;
-        signal_hook::low_level::pipe::register(signal.as_raw(), handler.try_clone()?)?;
-    }
+    signal_hook::low_level::pipe::register(libc::SIGCHLD, handler)?;
 
     let terminal = match &order.task {
         Task::Run { terminal: Some(size), .. } => match child::Terminal::open(*size) {
@@ -81,14 +69,14 @@ fn serve(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> io::Result
     channel.send(&started, terminal.as_ref().map(child::Terminal::master))?;
     drop(terminal);
 
-    // Those that were stopped already when everything was stopped.
-    let mut frozen: Option<Vec<Pid>> = None;
+    let mut freezer = Freezer::default();
     loop {
-        let mut ready = [
+        let mut ready = vec![
             PollFd::from_borrowed_fd(channel.as_fd(), PollFlags::IN),
             PollFd::from_borrowed_fd(wake.as_fd(), PollFlags::IN),
         ];
-        match poll(&mut ready, None) {
+        ready.extend(control.iter().map(|control| PollFd::new(control, PollFlags::IN)));
+        match poll(&mut ready, freezer.wait().as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
         }
@@ -96,20 +84,17 @@ fn serve(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> io::Result
         if signal_came {
             let mut bytes = [0; 64];
             while wake.read(&mut bytes).is_ok_and(|count| count > 0) {}
-            if freeze_asked.swap(false, Ordering::SeqCst) && frozen.is_none() {
-                frozen = Some(freeze());
-                rustix::thread::set_name(pause::FROZEN)?;
-            }
-            if thaw_asked.swap(false, Ordering::SeqCst)
-                && let Some(stopped) = frozen.take()
-            {
-                thaw(&stopped);
-                rustix::thread::set_name(NAME)?;
-            }
             if let Some(end) = reap(leader) {
                 return channel.send(&Event::Ended(end), None);
             }
         }
+        let mut words = [0; 64];
+        if let Some(control) = &control
+            && let Ok(count) = rustix::io::read(control, &mut words)
+        {
+            words[..count].iter().for_each(|word| freezer.obey(*word));
+        }
+        freezer.turn();
         if order_came {
             match channel.receive::<Command>()? {
                 None => return Ok(()),
@@ -159,38 +144,4 @@ fn ended(status: WaitStatus) -> End {
         Some(signal) => End::Signal(signal),
         None => End::Code(status.exit_status().unwrap_or(1)),
     }
-}
-
-/// Stops every process but this one; gives back those that were stopped already, so that a job that
-/// a person had stopped stays stopped afterwards.
-fn freeze() -> Vec<Pid> {
-    let stopped = processes().into_iter().filter(|pid| is_stopped(*pid)).collect();
-    // One call for all: nothing can fork its way out. No process at all is fine too.
-    let _nobody = sys::signal_all(Signal::STOP);
-    stopped
-}
-
-/// Children before their parents, so that no shell sees its job as stopped.
-fn thaw(stopped: &[Pid]) {
-    let mut frozen = processes();
-    frozen.sort_by_key(|pid| std::cmp::Reverse(pid.as_raw_nonzero()));
-    for pid in frozen.into_iter().filter(|pid| !stopped.contains(pid)) {
-        let _gone = rustix::process::kill_process(pid, Signal::CONT);
-    }
-}
-
-/// Everybody in the box but PID 1.
-fn processes() -> Vec<Pid> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
-        .filter(|pid| !pid.is_init())
-        .collect()
-}
-
-/// State `T` in `/proc/PID/stat`, which stands behind the last parenthesis (proc(5)).
-fn is_stopped(pid: Pid) -> bool {
-    let stat = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    let after = stat.iter().rposition(|byte| *byte == b')').map_or(&[][..], |at| &stat[at..]);
-    after.starts_with(b") T")
 }

@@ -7,6 +7,7 @@ mod devices;
 mod etc;
 mod files;
 mod filter;
+mod freezer;
 mod init;
 mod limits;
 mod mounts;

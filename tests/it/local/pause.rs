@@ -67,6 +67,52 @@ fn a_paused_box_stands_still_and_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_box_can_neither_pause_itself_nor_keep_itself_awake() {
+    for user in User::all() {
+        let made = Sandbox::of(user);
+        let flood = "fork; fork; while (1) { kill 10, 1; kill 12, 1; kill 18, 1; $i++ == 1000 and mkdir q(/tmp/asked) }";
+        let script = format!(
+            "({COUNTER}) & for f in /proc/1/fd/*; do printf p > $f; done 2>/dev/null; exec perl -e '{flood}'"
+        );
+        made.start(&["@", "--", "sh", "-c", &script]);
+        let asked = folder(&made).join("root/tmp/asked");
+        eventually("it has asked to be paused", LONG, || asked.exists());
+        let before = count(&made);
+        eventually("it counts all the same", LONG, || count(&made) != before);
+
+        let _done = made.run(&["pause", "@"]).success();
+        let stopped_at = count(&made);
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(count(&made), stopped_at, "{user:?}");
+        let _done = made.run(&["resume", "@"]).success();
+        eventually("it counts again", LONG, || count(&made) != stopped_at);
+    }
+}
+
+#[test]
+fn a_box_whose_programs_wake_each_other_is_called_paused_only_when_it_is() {
+    for user in User::all() {
+        let made = Sandbox::of(user);
+        let wakers = "fork; fork; open my $f, '>', '/tmp/count'; while (1) { kill 'CONT', -1; \
+                      if ($i++ % 100 == 0) { seek $f, 0, 0; syswrite $f, $i } }";
+        made.start(&["@", "--", "perl", "-e", wakers]);
+        eventually("they are at it", LONG, || !count(&made).is_empty());
+        let paused = made.run(&["-o", "json", "pause", "@"]);
+        let status = made.run(&["get", "@"]).success().json()["status"].clone();
+        let before = count(&made);
+        if paused.code == 0 {
+            std::thread::sleep(Duration::from_millis(300));
+            assert_eq!((status, count(&made)), ("paused".into(), before), "{user:?}");
+        } else {
+            assert!(paused.stdout.contains("do not stay stopped"), "{paused:?}");
+            assert_eq!(status, "running");
+            eventually("they go on", LONG, || count(&made) != before);
+            assert_eq!(made.say("echo entered"), "entered\n", "the box can be used as before");
+        }
+    }
+}
+
+#[test]
 fn a_job_that_was_stopped_by_hand_stays_stopped() {
     let made = Sandbox::of(User::Me);
     let id = made.start(&["--pty", "@", "--", "bash", "--norc"]);
