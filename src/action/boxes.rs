@@ -109,7 +109,7 @@ impl Screen {
                 self.items = Some(items);
                 self.message = None;
             }
-            Err(error) => self.message = Some(error.message().to_owned()),
+            Err(error) => self.message = Some(format!("error: {}", error.message())),
         }
     }
 
@@ -130,7 +130,7 @@ impl Screen {
         let name = item.view.name.clone();
         self.message = Some(match delete(session, &item) {
             Ok(()) => format!("{name} was deleted"),
-            Err(error) => error.message().to_owned(),
+            Err(error) => format!("error: {}", error.message()),
         });
     }
 
@@ -175,7 +175,7 @@ impl Screen {
             (Some(item), _) => {
                 format!("delete {} for ever? y deletes, any other key keeps it", item.view.name)
             }
-            (None, Some(message)) => format!("error: {message}"),
+            (None, Some(message)) => message.clone(),
             (None, None) => format!("{count} boxes   d delete   j k move   q quit"),
         };
         let _into_a_string =

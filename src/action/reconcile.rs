@@ -28,7 +28,7 @@ pub(super) fn reconcile(session: &Session) -> Result<String> {
     if session.invocation.event.as_deref() != Some("startup") {
         return Ok("nothing to do".into());
     }
-    let panes: Vec<_> = session.herdr.panes()?.into_iter().map(|pane| (pane.id, pane.terminal)).collect();
+    let panes = session.herdr.panes()?;
     let orphans = session.store.update(|state| Ok(state.rebind(&session.socket, &panes)))?;
     detached::finish_abandoned(session)?;
     session.store.sweep_locks(&session.store.read()?.records);

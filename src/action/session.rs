@@ -62,7 +62,6 @@ impl Session {
         if count > 0 {
             // Only now are the pane ids of the earlier plugin known to be meant for these panes.
             let panes = self.herdr.panes()?;
-            let panes: Vec<_> = panes.into_iter().map(|pane| (pane.id, pane.terminal)).collect();
             self.store.update(|state| Ok(state.rebind(&self.socket, &panes)))?;
             crate::ui::note(format!("{count} mappings of the earlier plugin were taken over"));
         }

@@ -2,7 +2,7 @@
 
 use super::record::{Phase, Record, RecordId};
 use crate::createos::{BoxId, BoxName};
-use crate::herdr::{PaneId, TerminalId};
+use crate::herdr::{Pane, TerminalId};
 use serde::{Deserialize, Serialize};
 
 /// The version that we write. A file of a newer one is not touched.
@@ -84,19 +84,25 @@ impl State {
     }
 
     /// Binds records to the panes that are there now, after a restart: this is the one time at which a
-    /// stored pane id is believed. Gives the ids of the records that no pane shows any more.
-    pub(crate) fn rebind(&mut self, socket: &str, panes: &[(PaneId, TerminalId)]) -> Vec<RecordId> {
+    /// stored pane id is believed, and only of a pane in the mapping's worktree: ids are given anew. Gives the
+    /// ids of the records that no pane shows any more; their pane id is forgotten, lest it is believed later.
+    pub(crate) fn rebind(&mut self, socket: &str, panes: &[Pane]) -> Vec<RecordId> {
         let mut orphans = Vec::new();
         for record in self.records.iter_mut().filter(|record| record.socket == socket) {
-            let alive = record.terminal.as_ref().is_some_and(|own| panes.iter().any(|(_, t)| t == own));
+            let alive =
+                record.terminal.as_ref().is_some_and(|own| panes.iter().any(|pane| pane.terminal == *own));
             if alive {
                 continue;
             }
-            let listed = panes.iter().find(|(pane, _)| record.pane.as_ref() == Some(pane));
-            match listed {
-                Some((_, terminal)) => record.terminal = Some(terminal.clone()),
+            let shows = |pane: &&Pane| {
+                record.pane.as_ref() == Some(&pane.id)
+                    && pane.cwd.as_ref().is_none_or(|cwd| cwd.starts_with(&record.worktree))
+            };
+            match panes.iter().find(shows) {
+                Some(pane) => record.terminal = Some(pane.terminal.clone()),
                 None => {
                     record.terminal = None;
+                    record.pane = None;
                     orphans.push(record.id.clone());
                 }
             }

@@ -228,7 +228,7 @@ fn make_private(folder: &Path) -> Result<()> {
 mod tests {
     use super::*;
     use crate::createos::{BoxName, ProviderKind};
-    use crate::herdr::PaneId;
+    use crate::herdr::{Pane, PaneId};
     use crate::state::{Phase, Record};
 
     fn record(socket: &str, terminal: &str, pane: &str) -> Record {
@@ -294,11 +294,21 @@ mod tests {
             record("/s", "term_1", "w1:p1"),
             record("/s", "term_2", "w1:p2"),
             record("/other", "term_3", "w1:p1"),
+            record("/s", "term_4", "w1:p4"),
         ];
         let mut state = State { records, ..State::default() };
         let new = TerminalId::try_from("term_9".to_owned()).unwrap();
-        let orphans = state.rebind("/s", &[(PaneId::try_from("w1:p1".to_owned()).unwrap(), new.clone())]);
-        assert_eq!(orphans, [state.records[1].id.clone()]);
+        let pane = |id: &str, cwd: &std::path::Path| Pane {
+            id: PaneId::try_from(id.to_owned()).unwrap(),
+            terminal: new.clone(),
+            cwd: Some(cwd.to_owned()),
+        };
+        let worktree = state.records[0].worktree.clone();
+        // The pane with the last record's id is somebody else's: ids are given anew.
+        let panes = [pane("w1:p1", &worktree.join("src")), pane("w1:p4", std::path::Path::new("/elsewhere"))];
+        let orphans = state.rebind("/s", &panes);
+        assert_eq!(orphans, [state.records[1].id.clone(), state.records[3].id.clone()]);
+        assert!(state.records[1].pane.is_none() && state.records[3].pane.is_none(), "an old id is not kept");
         assert_eq!(state.records[0].terminal, Some(new));
         assert!(state.records[1].terminal.is_none());
         assert_eq!(state.records[2].terminal.as_ref().unwrap().to_string(), "term_3");
