@@ -5,7 +5,7 @@ use super::failure::Result;
 use super::running::{self, Purpose, Registered};
 use super::spec::{Bytes, Command as Word, End, Event, Order, Size, Task};
 use super::store::LocalBox;
-use super::{pause, refusal};
+use super::{hidden, pause, refusal};
 use crate::error::{Error, IoContext};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::process::Pid;
@@ -64,6 +64,7 @@ pub(super) fn enter(
     let order = Order {
         hostname: found.meta.name.as_str().to_owned(),
         network_none: found.meta.network_none,
+        covered: hidden::folders(found.folder().parent().unwrap_or(found.folder()))?,
         env,
         starter: std::process::id().cast_signed(),
         task,

@@ -21,6 +21,8 @@ mod failure;
 #[cfg(target_os = "linux")]
 mod frames;
 #[cfg(target_os = "linux")]
+mod hidden;
+#[cfg(target_os = "linux")]
 mod id;
 #[cfg(target_os = "linux")]
 mod inside;

@@ -3,7 +3,7 @@
 
 use super::enter::{self, Start};
 use super::spec::{End, Order, Task};
-use super::{environment, skeleton};
+use super::{environment, hidden, skeleton};
 use crate::error::{Error, Result};
 
 /// Makes a box in a temporary folder, runs `true` in it, and deletes it.
@@ -25,6 +25,7 @@ pub(super) fn probe_network(network_none: bool) -> Result<()> {
     let order = Order {
         hostname: "probe".into(),
         network_none,
+        covered: hidden::folders(folder.path())?,
         env: environment::bare(),
         starter: std::process::id().cast_signed(),
         task: Task::Run { argv: vec![b"true".to_vec()], cwd: b"/".to_vec(), terminal: None },

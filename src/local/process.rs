@@ -10,7 +10,7 @@ use super::record::{self, Foreground, Output, Record};
 use super::spec::{Bytes, Size};
 use super::store::{LocalBox, Store};
 use super::supervisor::{Answer, Brief, Hello};
-use super::{attach, commands, environment, terminal};
+use super::{attach, commands, environment, hidden, terminal};
 use crate::cli::{ProcessVerb, StartArgs};
 use crate::error::Error;
 use serde_json::{Value, json};
@@ -141,8 +141,8 @@ fn supervise(brief: &Brief) -> Result<Answer> {
     let (ours, theirs) = Channel::pair().map_err(wrong)?;
     let mut command = Command::new("/proc/self/exe");
     command.arg0("createos-sandbox").args(["local", "supervise"]).env_clear().current_dir("/");
-    // Sockets are found through these two.
-    for name in ["XDG_RUNTIME_DIR", "TMPDIR"] {
+    // Sockets are found through two of these, and none of them is shown to the box.
+    for name in hidden::VARIABLES {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }

@@ -12,6 +12,8 @@ pub(super) struct Order {
     pub(super) hostname: String,
     /// An empty network namespace instead of the host's network.
     pub(super) network_none: bool,
+    /// Folders among the host's programs that the box sees empty: real paths.
+    pub(super) covered: Vec<Bytes>,
     /// The whole environment of the program.
     pub(super) env: Vec<(Bytes, Bytes)>,
     /// Process id of the starter: when it is gone, so is the box process.

@@ -3,8 +3,10 @@
 use super::super::spec::{Order, Step};
 use super::mounts::{self, SHUT, TAME, Tree};
 use super::{During, Outcome, devices, etc, proc};
-use rustix::fs::CWD;
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, UnmountFlags};
+use std::os::fd::OwnedFd;
 
 /// The host's folders with programs and libraries. A link among them is a link in the box too.
 pub(in super::super) const SYSTEM: [&str; 9] =
@@ -45,10 +47,31 @@ pub(super) fn build(order: &Order) -> Outcome<()> {
         }
         tree.mount(&at, &path)?;
     }
+    for path in &order.covered {
+        cover(&root, path)?;
+    }
     etc.build(&mounts::folder(&root, "etc")?)?;
     let null = devices.build(&mounts::folder(&root, "dev")?)?;
     // A new /proc is allowed only while the host's is still in sight.
     proc::build(&mounts::folder(&root, "proc")?, &null)?;
     rustix::mount::unmount(".", UnmountFlags::DETACH).during(Step::Mount, "the host's root")?;
     rustix::process::chdir("/").during(Step::Mount, "/")
+}
+
+/// Puts an empty folder over one of the host's that is in sight.
+fn cover(root: &OwnedFd, path: &[u8]) -> Outcome<()> {
+    let shown = String::from_utf8_lossy(path);
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut at = root.try_clone().during(Step::Mount, &shown)?;
+    for name in path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()) {
+        match openat(&at, name, flags, Mode::empty()) {
+            Ok(next) => at = next,
+            // Shut to this user today, and covered where that begins: it may be opened tomorrow.
+            Err(Errno::ACCESS) => break,
+            Err(Errno::NOENT) => return Ok(()),
+            Err(errno) => return Err(errno).during(Step::Mount, &shown),
+        }
+    }
+    Tree::new("tmpfs", &[("size", "4k"), ("mode", "0555")], SHUT, Step::Mount)?.mount(&at, &shown)?;
+    Ok(())
 }

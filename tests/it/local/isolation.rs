@@ -44,6 +44,47 @@ fn the_host_s_files_are_out_of_reach() {
 }
 
 #[test]
+fn a_home_among_the_host_s_programs_is_not_seen() {
+    for user in User::all() {
+        let Ok(place) = tempfile::Builder::new().prefix("cs-").tempdir_in("/usr/local") else {
+            return; // Only root can have one there.
+        };
+        std::fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let secret = place.path().join("secret.txt");
+        std::fs::write(&secret, "the host's own").unwrap();
+        let other = guarded(user);
+        other.home().own(place.path());
+        let read = format!("cat {}", secret.display());
+        assert_eq!(other.say(&read), "the host's own", "what lies there is seen otherwise");
+
+        let home = Home::of(user).var("HOME", place.path().to_str().unwrap());
+        let made = Sandbox::with(home, &["--network", "none"]);
+        let look = format!("ls -A {}; {read}", place.path().display());
+        let tried = made.sh(&look);
+        assert_ne!(tried.code, 0, "{user:?}");
+        assert_eq!(tried.stdout, "", "{user:?}");
+        assert_ne!(made.sh(&format!("touch {}/x", place.path().display())).code, 0);
+        assert_eq!(made.say("find /usr/local -name meta.json 2>/dev/null; true"), "", "no box sees another");
+        let id = made.start(&["@", "--", "sh", "-c", &format!("{look} || echo shut; sleep 1000")]);
+        crate::support::eventually("it has looked", std::time::Duration::from_secs(60), || {
+            made.run(&["process", "attach", "--no-follow", "@", &id]).stdout == "shut\n"
+        });
+        // The same through another variable, and through a link.
+        let link = other.home().path().join("link");
+        std::os::unix::fs::symlink(place.path(), &link).unwrap();
+        for variable in ["XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR"] {
+            let mut command = other.command(&["exec", "--stream", "@", "--", "sh", "-c", &read]);
+            command.env(variable, &link);
+            assert_ne!(crate::support::outcome(command).code, 0, "{user:?} {variable}");
+        }
+        let mut command = other.command(&["exec", "@", "--", "touch", "/tmp/ran"]);
+        command.env("TMPDIR", "/usr/lib");
+        let _said = crate::support::outcome(command).fails(2, "TMPDIR is /usr/lib");
+        assert_ne!(other.sh("test -e /tmp/ran").code, 0, "nothing was run");
+    }
+}
+
+#[test]
 fn the_program_is_nobody_special() {
     for user in User::all() {
         let made = guarded(user);
