@@ -1,7 +1,7 @@
 //! A process that is killed between any two steps leaves all or nothing, after the next run at the latest.
 
 use super::*;
-use crate::merge::kill::{NO_EXCHANGE, VARIABLE};
+use crate::merge::kill::NO_EXCHANGE;
 use crate::merge::patch::Stat;
 use crate::merge::proposal::Patch;
 use crate::merge::spool::Spool;
@@ -132,7 +132,7 @@ impl Scene {
             .env(CHILD, self.path(""))
             // A killed process removes nothing: what it leaves goes with the scene.
             .env("TMPDIR", self.path("tmp"))
-            .env(VARIABLE, at.to_string());
+            .env("CREATEOS_SANDBOX_KILL_AT", at.to_string());
         if !self.exchange {
             run = run.env(NO_EXCHANGE, "1");
         }
