@@ -24,12 +24,7 @@ pub(super) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
         Phase::Failed => {}
         Phase::Starting | Phase::Leftover => delete_what_was_made(session, &record)?,
     }
-    session.store.update(|state| {
-        state.forget(id);
-        Ok(())
-    })?;
-    session.store.forget_files(id);
-    Ok(())
+    session.store.forget(id)
 }
 
 fn delete_what_was_made(session: &Session, record: &Record) -> Result<()> {

@@ -83,7 +83,7 @@ pub(super) fn start(session: &Session) -> Result<Report> {
             Ok(())
         })?,
         Err(error) => {
-            forget(session, &record.id)?;
+            session.store.forget(&record.id)?;
             return Err(Error::from(error).help("see what Herdr says with: herdr plugin list"));
         }
     }
@@ -208,15 +208,6 @@ fn finish(session: &Session, id: &RecordId, outcome: &Outcome, shown: Option<Box
         // The new pane has the focus and shows it, unless a second box needs saying.
         .notice(if besides.is_empty() { Notice::Nothing } else { Notice::Toast })
         .on(record.pane.as_ref()))
-}
-
-fn forget(session: &Session, id: &RecordId) -> Result<()> {
-    session.store.update(|state| {
-        state.forget(id);
-        Ok(())
-    })?;
-    session.store.forget_files(id);
-    Ok(())
 }
 
 /// The client's word for the setting's.

@@ -184,11 +184,19 @@ impl Store {
         self.folder.join("locks").join(format!("record-{id}.wake"))
     }
 
-    /// Removes what belongs to a record beside the state file. The caller holds its lock.
-    pub(crate) fn forget_files(&self, id: &RecordId) {
+    /// Drops a record, and what belongs to it beside the state file. The caller holds its lock.
+    ///
+    /// # Errors
+    /// Those of [`Store::update`].
+    pub(crate) fn forget(&self, id: &RecordId) -> Result<()> {
+        self.update(|state| {
+            state.forget(id);
+            Ok(())
+        })?;
         for path in [self.record_lock(id), self.wake_file(id)] {
             let _already_gone = std::fs::remove_file(path);
         }
+        Ok(())
     }
 
     /// The folder of what we keep for a box: its base, kept patches. Made with mode 0700 when missing.
