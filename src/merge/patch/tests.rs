@@ -1,7 +1,7 @@
 //! Every patch is given to the real `git apply`, which has to make the one tree of the other.
 
 use super::*;
-use crate::exec::Run;
+use crate::merge::tests::git;
 use crate::worktree::Kind::{Executable, File, Link};
 use proptest::prelude::*;
 use std::os::unix::ffi::OsStrExt;
@@ -32,19 +32,6 @@ fn get(root: &Path, path: &RelPath) -> State {
     }
     let kind = if found.permissions().mode() & 0o100 != 0 { Executable } else { File };
     Some((kind, std::fs::read(&full).unwrap()))
-}
-
-fn git(root: &Path, args: &[&str]) {
-    let ended = Run::new("git")
-        .args(args)
-        .cwd(root)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .env("HOME", "/nonexistent")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .run()
-        .unwrap();
-    assert!(ended.success(), "git {args:?}: {}", ended.stderr_text());
 }
 
 fn patch_of(name: &[u8], before: &State, after: &State) -> (Vec<u8>, Stat) {

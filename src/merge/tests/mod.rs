@@ -192,17 +192,7 @@ impl World {
     /// git in the worktree on this machine.
     #[track_caller]
     pub(super) fn git_here(&self, args: &[&str]) -> String {
-        let ended = Run::new("git")
-            .args(args)
-            .cwd(&self.here)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("HOME", "/nonexistent")
-            .env("GIT_CONFIG_SYSTEM", "/dev/null")
-            .run()
-            .unwrap();
-        assert!(ended.success(), "git {args:?}: {}", ended.stderr_text());
-        ended.stdout_text()
+        git(&self.here, args)
     }
 
     pub(super) fn try_fetch(&mut self) -> Result<Proposal> {
@@ -238,6 +228,22 @@ impl World {
             assert!(!path.to_string().contains(".createos-sandbox"), "{path} was left behind");
         }
     }
+}
+
+/// git in a folder, without anybody's settings; its stdout.
+#[track_caller]
+pub(super) fn git(folder: &Path, args: &[&str]) -> String {
+    let ended = Run::new("git")
+        .args(args)
+        .cwd(folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", "/nonexistent")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .run()
+        .unwrap();
+    assert!(ended.success(), "git {args:?}: {}", ended.stderr_text());
+    ended.stdout_text()
 }
 
 /// A filter as the upload has them.
