@@ -306,14 +306,14 @@ mod tests {
         ];
         let mut state = State { records, ..State::default() };
         let new = TerminalId::try_from("term_9".to_owned()).unwrap();
-        let pane = |id: &str, cwd: &std::path::Path| Pane {
+        let pane = |id: &str, cwd: &Path| Pane {
             id: PaneId::try_from(id.to_owned()).unwrap(),
             terminal: new.clone(),
             cwd: Some(cwd.to_owned()),
         };
         let worktree = state.records[0].worktree.clone();
         // The pane with the last record's id is somebody else's: ids are given anew.
-        let panes = [pane("w1:p1", &worktree.join("src")), pane("w1:p4", std::path::Path::new("/elsewhere"))];
+        let panes = [pane("w1:p1", &worktree.join("src")), pane("w1:p4", Path::new("/elsewhere"))];
         let orphans = state.rebind("/s", &panes);
         assert_eq!(orphans, [state.records[1].id.clone(), state.records[3].id.clone()]);
         assert!(state.records[1].pane.is_none() && state.records[3].pane.is_none(), "an old id is not kept");
