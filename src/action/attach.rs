@@ -21,7 +21,7 @@ pub(super) fn attach(session: &Session) -> Result<Report> {
     let chosen = choose(session)?;
     let record = &chosen.record;
     let process = bring_back(session, &record.id)?;
-    if session.store.try_lock_record(&record.id)?.is_none() {
+    if session.store.is_record_owned(&record.id)? {
         // Our own process lives in the pane: if it holds, it comes back.
         crate::fs::write_atomic(&session.store.wake_file(&record.id), b"", crate::fs::Mode::Private)?;
     } else {
@@ -46,7 +46,7 @@ fn show_in_new_pane(session: &Session, record: &Record) -> Result<()> {
     let env = [(RECORD, record.id.as_str())];
     session.herdr.open_plugin_pane("agent", Place::RightOf(&beside), Some(&record.worktree), &env)?;
     let began = Instant::now();
-    while session.store.try_lock_record(&record.id)?.is_some() {
+    while !session.store.is_record_owned(&record.id)? {
         if began.elapsed() > PANE {
             return Err(
                 Error::failed("the new pane did not show the box").help("look at the pane, then try again")

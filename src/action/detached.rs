@@ -48,10 +48,10 @@ pub(super) fn finish_abandoned(session: &Session) -> Result<()> {
             continue;
         }
         let starting = match &record.source {
-            Some(source) => session.store.lock_source(&record.socket, source)?.is_none(),
+            Some(source) => session.store.is_source_locked(&record.socket, source)?,
             None => false,
         };
-        if !starting && session.store.try_lock_record(&record.id)?.is_some() {
+        if !starting && !session.store.is_record_owned(&record.id)? {
             cleanup(session, &record.id)?;
         }
     }

@@ -37,10 +37,8 @@ pub(super) fn provision(session: &Session) -> Result<()> {
         Error::failed("this pane was not opened by a start or an attach")
             .help("in Herdr press the start key, or run: createos-sandbox herdr start")
     })?;
-    let lock = session
-        .store
-        .try_lock_record(&id)?
-        .ok_or_else(|| Error::failed("another pane shows this box already"))?;
+    let lock =
+        session.store.own_record(&id)?.ok_or_else(|| Error::failed("another pane shows this box already"))?;
     let record = session
         .store
         .read()?

@@ -111,9 +111,8 @@ fn settled(session: &Session) -> Result<State> {
             record.phase == Phase::Starting && record.socket == session.socket && record.terminal.is_none()
         });
         let under_way = opening.any(|record| {
-            let source =
-                record.source.as_ref().map(|source| session.store.lock_source(&record.socket, source));
-            matches!(source, Some(Ok(None)))
+            let locked = |source| session.store.is_source_locked(&record.socket, source).unwrap_or(false);
+            record.source.as_ref().is_some_and(locked)
         });
         if !under_way || began.elapsed() > PANE {
             return Ok(state);
@@ -131,7 +130,7 @@ fn starting_in(session: &Session, state: &State) -> Result<Option<Record>> {
             && (record.source.as_ref() == terminal || record.terminal.as_ref() == terminal)
     });
     for record in ours {
-        if session.store.try_lock_record(&record.id)?.is_none() {
+        if session.store.is_record_owned(&record.id)? {
             return Ok(Some(record.clone()));
         }
     }
@@ -163,7 +162,7 @@ fn wait(session: &Session, id: &RecordId) -> Result<Outcome> {
         if let Some(outcome) = &record.outcome {
             return Ok(outcome.clone());
         }
-        let free = session.store.try_lock_record(id)?.is_some();
+        let free = !session.store.is_record_owned(id)?;
         owned |= !free;
         if free && (owned || began.elapsed() > PANE) {
             // Looked at once more: the outcome may have been written between the two looks.

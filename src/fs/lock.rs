@@ -4,6 +4,7 @@ use crate::error::{IoContext, Result};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// An exclusive lock; released when dropped or when the process dies.
 #[derive(Debug)]
@@ -20,6 +21,33 @@ impl Lock {
         let file = open(path)?;
         file.lock().at("lock", path)?;
         Ok(Self { _file: file })
+    }
+
+    /// Whether somebody holds the lock. Looking takes it shared, so that two who look do not see each other.
+    ///
+    /// # Errors
+    /// The file cannot be opened, created or locked.
+    pub(crate) fn is_held(path: &Path) -> Result<bool> {
+        match open(path)?.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(source)) => Err(source).at("lock", path),
+        }
+    }
+
+    /// As [`Lock::try_take`], but tries again for a moment: somebody may be looking just now.
+    ///
+    /// # Errors
+    /// The file cannot be opened, created or locked.
+    pub(crate) fn take_soon(path: &Path) -> Result<Option<Self>> {
+        const LOOKS: u32 = 25;
+        for _ in 0..LOOKS {
+            if let Some(lock) = Self::try_take(path)? {
+                return Ok(Some(lock));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(None)
     }
 
     /// Takes the lock if nobody holds it; `None` when somebody does.
@@ -45,4 +73,28 @@ fn open(path: &Path) -> Result<File> {
         .mode(0o600)
         .open(path)
         .at("open", path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_look_are_not_taken_for_an_owner() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let looking = open(&path).unwrap();
+        looking.try_lock_shared().unwrap();
+        assert!(!Lock::is_held(&path).unwrap(), "another one looks");
+        assert!(Lock::try_take(&path).unwrap().is_none(), "it bites");
+        let looks_shortly = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            drop(looking);
+        });
+        let owner = Lock::take_soon(&path).unwrap();
+        assert!(owner.is_some() && Lock::is_held(&path).unwrap());
+        looks_shortly.join().unwrap();
+        drop(owner);
+        assert!(!Lock::is_held(&path).unwrap());
+    }
 }

@@ -137,7 +137,15 @@ impl Store {
     /// # Errors
     /// The lock file cannot be opened.
     pub(crate) fn lock_source(&self, socket: &str, terminal: &TerminalId) -> Result<Option<Lock>> {
-        Lock::try_take(&self.source_lock(socket, terminal))
+        Lock::take_soon(&self.source_lock(socket, terminal))
+    }
+
+    /// Whether a start that was pressed in this pane is under way.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub(crate) fn is_source_locked(&self, socket: &str, terminal: &TerminalId) -> Result<bool> {
+        Lock::is_held(&self.source_lock(socket, terminal))
     }
 
     fn source_lock(&self, socket: &str, terminal: &TerminalId) -> PathBuf {
@@ -145,12 +153,20 @@ impl Store {
         self.folder.join("locks").join(format!("source-{}.lock", &key[..16]))
     }
 
-    /// Takes the lock of a record, which its pane's process holds; `None` when it lives.
+    /// Takes the lock of a record for its pane's process; `None` when another one lives.
     ///
     /// # Errors
     /// The lock file cannot be opened.
-    pub(crate) fn try_lock_record(&self, id: &RecordId) -> Result<Option<Lock>> {
-        Lock::try_take(&self.record_lock(id))
+    pub(crate) fn own_record(&self, id: &RecordId) -> Result<Option<Lock>> {
+        Lock::take_soon(&self.record_lock(id))
+    }
+
+    /// Whether a record's process lives: it holds the record's lock.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub(crate) fn is_record_owned(&self, id: &RecordId) -> Result<bool> {
+        Lock::is_held(&self.record_lock(id))
     }
 
     /// Waits for the lock of a record.
@@ -172,7 +188,7 @@ impl Store {
             let path = entry.path();
             let name = entry.file_name().to_string_lossy().into_owned();
             let needed = records.iter().any(|record| name.starts_with(&format!("record-{}", record.id)));
-            let free = || Lock::try_take(&path).is_ok_and(|lock| lock.is_some());
+            let free = || Lock::is_held(&path).is_ok_and(|held| !held);
             if !needed && name.ends_with(".lock") && free() {
                 let _already_gone = std::fs::remove_file(&path);
             }
