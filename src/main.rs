@@ -28,13 +28,11 @@ fn main() -> ExitCode {
         true => setup::shim::run_as_createos(args.get(1..).unwrap_or_default()),
         false => run(parse(&args)),
     };
-    match outcome {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            ui::report(&error);
-            ExitCode::from(error.code())
-        }
-    }
+    let code = outcome.unwrap_or_else(|error| {
+        ui::report(&error);
+        error.code()
+    });
+    ExitCode::from(ui::ending(code))
 }
 
 /// The command line. One that is not understood ends the process here; where one JSON document is promised

@@ -185,7 +185,11 @@ pub(super) fn facts(view: &Value) -> String {
         .as_object()
         .into_iter()
         .flatten()
-        .map(|(key, value)| (key.clone(), value.as_str().map_or_else(|| value.to_string(), ui::visible)))
+        .map(|(key, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            // A line feed would begin a line that poses as another fact.
+            (key.clone(), ui::visible(&text).replace('\n', "\\x0a"))
+        })
         .collect();
     let width = members.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
     members.iter().map(|(key, value)| format!("{key:width$}  {value}")).collect::<Vec<_>>().join("\n")
@@ -234,6 +238,9 @@ fn remove(store: &Store, yes: bool, references: &[String], mode: Mode) -> Result
                 }
             }
         }
+    }
+    if let Err(failure) = store.tidy() {
+        ui::note(format!("warning: {}", ui::visible(failure.error().message())));
     }
     if mode == Mode::Json {
         let document =

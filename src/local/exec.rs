@@ -96,10 +96,8 @@ fn run_to_end(
     }
     forward_signals(&entry)?;
     let (out, err) = std::thread::scope(|scope| {
-        let out =
-            scope.spawn(|| collect(stdout, stream.then(|| Box::new(io::stdout()) as Box<dyn Write + Send>)));
-        let err =
-            scope.spawn(|| collect(stderr, stream.then(|| Box::new(io::stderr()) as Box<dyn Write + Send>)));
+        let out = scope.spawn(|| collect(stdout, stream.then_some(("stdout", &mut io::stdout()))));
+        let err = scope.spawn(|| collect(stderr, stream.then_some(("stderr", &mut io::stderr()))));
         let out = out.join().expect("the reader does not panic");
         let err = err.join().expect("the reader does not panic");
         (out, err)
@@ -118,14 +116,15 @@ fn run_to_end(
             "error": "",
         }));
     } else {
-        let _closed_pipe = io::stderr().write_all(&with_newline(err));
-        let _closed_pipe = ui::raw(&with_newline(out));
+        let told = io::stderr().write_all(&with_newline(err));
+        ui::unless_closed(told).at("write to", Path::new("stderr"))?;
+        ui::unless_closed(ui::raw(&with_newline(out))).at("write to", Path::new("stdout"))?;
     }
     Ok(end.code())
 }
 
 /// Reads to the end: passed on, or kept.
-fn collect(mut from: impl Read, mut to: Option<Box<dyn Write + Send>>) -> Result<Vec<u8>> {
+fn collect(mut from: impl Read, mut to: Option<(&str, &mut dyn Write)>) -> Result<Vec<u8>> {
     let wrong = |source: io::Error| Failure::from(Error::failed(format!("read stream: {source}")));
     let mut kept = Vec::new();
     let mut buffer = vec![0; 64 * 1024];
@@ -137,13 +136,12 @@ fn collect(mut from: impl Read, mut to: Option<Box<dyn Write + Send>>) -> Result
             Err(source) => return Err(wrong(source)),
         };
         match &mut to {
-            Some(to) => {
-                let passed = to.write_all(&buffer[..count]).and_then(|()| to.flush());
+            Some((name, to)) => match to.write_all(&buffer[..count]).and_then(|()| to.flush()) {
+                Ok(()) => {}
                 // The reader has seen enough: the program gets the same SIGPIPE as anywhere.
-                if passed.is_err() {
-                    return Ok(kept);
-                }
-            }
+                Err(source) if source.kind() == io::ErrorKind::BrokenPipe => return Ok(kept),
+                lost => return Ok(lost.map(|()| kept).at("write to", Path::new(name))?),
+            },
             None if kept.len() + count > BUFFER_LIMIT => {
                 return Err(Error::failed("the output is larger than 64 MiB")
                     .help("use exec --stream")

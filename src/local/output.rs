@@ -43,9 +43,25 @@ impl Mode {
     }
 }
 
-/// Two spaces of indentation and a final newline (contract 2).
+/// Two spaces of indentation and a final newline (contract 2). What a terminal could take as an order is
+/// escaped: the document means the same.
 pub(super) fn print(document: &Value) {
-    ui::line(format!("{document:#}"));
+    ui::line(escaped(&format!("{document:#}")));
+}
+
+/// JSON with every character escaped that is no letter to a terminal. The writer has done so below U+0020;
+/// the others stand only inside of strings.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\u{7f}' || ui::is_hostile(c) {
+            let mut units = [0; 2];
+            c.encode_utf16(&mut units).iter().for_each(|unit| text.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 /// Rows of words, each column as wide as its widest cell.
@@ -59,4 +75,17 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_orders_nothing_and_means_the_same() {
+        let document = serde_json::json!({ "stdout": "ä\u{9b}2J\u{202e}\u{7f}\u{e0041}\u{1b}" });
+        let text = escaped(&document.to_string());
+        assert_eq!(text, r#"{"stdout":"ä\u009b2J\u202e\u007f\udb40\udc41\u001b"}"#);
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document);
+    }
 }

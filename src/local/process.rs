@@ -204,7 +204,7 @@ fn table(views: &[Value]) -> String {
     }
     let cell = |view: &Value, key: &str| match &view[key] {
         Value::Null => "-".to_owned(),
-        Value::String(text) => crate::ui::visible(text),
+        Value::String(text) => crate::ui::visible(text).replace('\n', "\\x0a"),
         other => other.to_string(),
     };
     let keys = ["process_id", "kind", "pid", "state", "exit_code", "cmd", "created_at"];

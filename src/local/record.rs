@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `processes/<id>.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -142,6 +142,21 @@ pub(super) fn all(found: &LocalBox) -> Result<Vec<Record>> {
         .collect();
     ids.sort();
     ids.iter().rev().map(|id| read(found, id)).collect()
+}
+
+/// Removes the sockets of all processes on record in this folder: a supervisor that was killed leaves its own. None may live.
+pub(super) fn remove_sockets(processes: &Path) -> Result<()> {
+    let entries = match std::fs::read_dir(processes) {
+        Err(source) if source.kind() == ErrorKind::NotFound => return Ok(()),
+        read => read.at("read", processes)?,
+    };
+    for entry in entries.flatten() {
+        let record = std::fs::read(entry.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        if let Some(Record { socket, .. }) = record {
+            let _removed_by_its_owner = std::fs::remove_file(socket);
+        }
+    }
+    Ok(())
 }
 
 /// How many processes that have ended are remembered, with their output.

@@ -83,10 +83,10 @@ pub(super) fn register(found: &LocalBox, init: Pid, purpose: Purpose) -> Result<
     Ok((registered, listening))
 }
 
-/// Kills everything in the box of this folder and waits until it is gone, the supervisors included. A
-/// damaged box may lack the records of either.
-pub(super) fn end_all(folder: &Path) -> Result<()> {
-    let (running, processes) = (folder.join(RUNNING), folder.join(PROCESSES));
+/// Kills every program in the box of this folder and waits until they are gone. Their supervisors may
+/// live a little longer. A damaged box may lack the records.
+pub(super) fn kill_all(folder: &Path) -> Result<()> {
+    let running = folder.join(RUNNING);
     let deadline = Instant::now() + PATIENCE;
     let listed = if running.exists() { entries(&running)? } else { Vec::new() };
     for entry in listed {
@@ -96,6 +96,15 @@ pub(super) fn end_all(folder: &Path) -> Result<()> {
         }
         forget(&entry.path);
     }
+    Ok(())
+}
+
+/// Kills everything in the box of this folder and waits until it is gone, the supervisors included. A
+/// damaged box may lack the records of either.
+pub(super) fn end_all(folder: &Path) -> Result<()> {
+    let processes = folder.join(PROCESSES);
+    let deadline = Instant::now() + PATIENCE;
+    kill_all(folder)?;
     let supervised = match std::fs::read_dir(&processes) {
         Err(source) if source.kind() == ErrorKind::NotFound => return Ok(()),
         read => read.at("read", &processes)?,

@@ -3,7 +3,7 @@
 use super::failure::{Failure, Result};
 use super::id::{BoxId, BoxName};
 use super::meta::{Meta, Status, Tombstone, VERSION, now};
-use super::{pause, remove, running, skeleton};
+use super::{pause, record, remove, running, skeleton};
 use crate::error::{Error, IoContext};
 use crate::fs::{Lock, Mode, write_atomic};
 use crate::paths::Paths;
@@ -238,13 +238,13 @@ impl Store {
         }
     }
 
-    /// Ends everything in a box, deletes it and leaves a tombstone.
+    /// Ends everything in a box, deletes it and leaves a tombstone. It needs no space on the disk: a full
+    /// one is what it may be for.
     fn destroy(&self, found: &LocalBox) -> Result<()> {
-        {
-            let _lock = found.lock()?;
-            let Some(mut current) = self.read(&found.meta.id)? else { return Ok(()) };
-            current.meta.status = Status::Destroying;
-            current.save()?;
+        match self.shut(found) {
+            // Somebody else was quicker.
+            Err(_) if !found.folder.exists() => return Ok(()),
+            shut => shut?,
         }
         let tombstone = Tombstone {
             id: found.meta.id.clone(),
@@ -256,29 +256,65 @@ impl Store {
         self.bury(&found.meta.id, Some(tombstone))
     }
 
+    /// Lets nothing new begin in a box.
+    fn shut(&self, found: &LocalBox) -> Result<()> {
+        let _lock = found.lock()?;
+        let Some(mut current) = self.read(&found.meta.id)? else { return Ok(()) };
+        current.meta.status = Status::Destroying;
+        if current.save().is_err() {
+            // What runs must not go on because the disk is full, and may be what fills it. Without its
+            // root nothing can begin in it, whatever its record says.
+            running::kill_all(&found.folder)?;
+            remove::remove_tree(&found.folder, "root")?;
+            let _still_no_space = current.save();
+        }
+        Ok(())
+    }
+
     /// Ends what runs in the box's folder and deletes the folder.
     fn bury(&self, id: &BoxId, tombstone: Option<Tombstone>) -> Result<()> {
         let folder = self.folder.join(id.as_str());
-        running::end_all(&folder)?;
+        let ended = running::end_all(&folder).and_then(|()| record::remove_sockets(&folder.join(PROCESSES)));
         let lock = self.lock()?;
-        let doomed = format!("old-{id}");
-        match std::fs::rename(&folder, self.folder.join(&doomed)) {
+        if !folder.exists() {
             // Somebody else was quicker.
-            Err(source) if source.kind() == ErrorKind::NotFound => return Ok(()),
-            renamed => renamed.at("rename", &folder)?,
+            return Ok(());
         }
-        if let Some(tombstone) = tombstone {
-            let mut gone = self.tombstones()?;
-            gone.insert(0, tombstone);
-            gone.truncate(TOMBSTONES);
-            write_json(&self.folder.join("destroyed.json"), &gone)?;
-        }
+        ended?;
+        // Before the folder goes: whoever looks finds one of the two.
+        let told = self.remember(tombstone.as_ref());
+        let doomed = format!("old-{id}");
+        std::fs::rename(&folder, self.folder.join(&doomed)).at("rename", &folder)?;
         // The tree may be large: nobody else has to wait for it.
         let folder = self.folder.join(&doomed);
         let _deleting = Lock::wait(&folder.join("lock"))?;
         drop(lock);
         remove::remove_tree(&folder, "root")?;
-        Ok(remove::remove_tree(&self.folder, &doomed)?)
+        // Its own lock goes now: only who has the lock of all boxes may look for it.
+        let _lock = self.lock()?;
+        remove::remove_tree(&self.folder, &doomed)?;
+        // There may be space now. Without a tombstone it is gone all the same.
+        if let Err(failure) = told.or_else(|_| self.remember(tombstone.as_ref())) {
+            let reason = ui::visible(failure.error().message());
+            ui::note(format!("warning: {id} is deleted, but not remembered: {reason}"));
+        }
+        Ok(())
+    }
+
+    /// Remembers a box that is gone. Needs the lock.
+    fn remember(&self, tombstone: Option<&Tombstone>) -> Result<()> {
+        let Some(tombstone) = tombstone else { return Ok(()) };
+        let mut gone = self.tombstones()?;
+        gone.retain(|other| other.id != tombstone.id);
+        gone.insert(0, tombstone.clone());
+        gone.truncate(TOMBSTONES);
+        write_json(&self.folder.join("destroyed.json"), &gone)
+    }
+
+    /// Deletes what killed creations and deletions have left.
+    pub(super) fn tidy(&self) -> Result<()> {
+        let _lock = self.lock()?;
+        self.sweep()
     }
 }
 

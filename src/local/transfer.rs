@@ -11,7 +11,7 @@ use super::store::LocalBox;
 use crate::error::{Error, IoContext};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -76,14 +76,20 @@ pub(super) fn pull(found: &mut LocalBox, remote: &OsStr, local: &OsStr) -> Resul
                 _ => Path::new("."),
             };
             let staged = tempfile::Builder::new().prefix(".pull-").tempfile_in(folder);
-            Some(staged.at("write into", folder)?)
+            let staged = staged.at("write into", folder)?;
+            leave_nothing(staged.path().to_path_buf())?;
+            Some(staged)
         }
     };
     let mut entry = start(found, Task::Pull { path }, false)?;
     let mut from = entry.stdout.take().expect("a copier has pipes");
     let copied = match &mut staged {
-        Some(staged) => io::copy(&mut from, staged).at("write", target)?,
-        None => io::copy(&mut from, &mut io::stdout().lock()).at("write", Path::new("stdout"))?,
+        Some(staged) => receive(&mut from, staged.as_file_mut(), target)?,
+        None => {
+            let mut to = io::stdout().lock();
+            let copied = io::copy(&mut from, &mut to);
+            copied.and_then(|count| to.flush().map(|()| count)).at("write to", Path::new("stdout"))?
+        }
     };
     drop(from);
     finish(entry, "read", remote)?;
@@ -95,6 +101,47 @@ pub(super) fn pull(found: &mut LocalBox, remote: &OsStr, local: &OsStr) -> Resul
         staged.persist(target).map_err(|error| Error::io("write", target, &error.error))?;
     }
     Ok(copied)
+}
+
+/// Writes what comes to an empty file; long runs of zeros become holes.
+fn receive(from: &mut impl Read, to: &mut File, target: &Path) -> Result<u64> {
+    let mut chunk = vec![0; LARGEST_CHUNK];
+    let mut total = 0;
+    loop {
+        let count = match from.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(source) if source.kind() == io::ErrorKind::Interrupted => continue,
+            Err(source) => return Err(Error::io("read from the sandbox for", target, &source).into()),
+        };
+        total += count as u64;
+        if total > LARGEST {
+            return Err(Error::failed("the file is larger than 500 MB").help("pull it in parts").into());
+        }
+        let place = i64::try_from(count).unwrap_or_default();
+        let written = match chunk[..count].iter().all(|byte| *byte == 0) {
+            true => to.seek(io::SeekFrom::Current(place)).map(drop),
+            false => to.write_all(&chunk[..count]),
+        };
+        written.at("write", target)?;
+    }
+    // A hole at the end.
+    to.set_len(total).at("write", target)?;
+    Ok(total)
+}
+
+/// When a signal ends us, the unfinished file goes first.
+fn leave_nothing(staged: std::path::PathBuf) -> Result<()> {
+    let caught = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+    let mut signals =
+        signal_hook::iterator::Signals::new(caught).map_err(|source| Error::failed(source.to_string()))?;
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            let _complete_already = std::fs::remove_file(staged);
+            let _unreachable = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+    Ok(())
 }
 
 fn absolute(remote: &OsStr) -> Result<Bytes> {

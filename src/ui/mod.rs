@@ -12,15 +12,42 @@ pub(crate) use colour::{Tone, coloured};
 pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;
 pub(crate) use steps::Steps;
-pub(crate) use text::{bytes, count, seconds, visible, visible_line};
+pub(crate) use text::{bytes, count, is_hostile, seconds, visible, visible_line};
 
 use crate::error::Error;
 use std::io::Write;
+use std::sync::OnceLock;
 
-/// One line on stdout. A closed pipe is not an error: the reader has seen enough.
+/// Why stdout could not be written: the first reason, kept until the process ends.
+static LOST: OnceLock<std::io::Error> = OnceLock::new();
+
+/// One line on stdout. A closed pipe is not an error: the reader has seen enough. Any other failure is
+/// told by [`ending`].
 pub(crate) fn line(text: impl AsRef<str>) {
     let mut out = anstream::stdout().lock();
-    let _closed_pipe = writeln!(out, "{}", text.as_ref());
+    let written = writeln!(out, "{}", text.as_ref()).and_then(|()| out.flush());
+    if let Err(source) = unless_closed(written) {
+        let _an_earlier_one_is_kept = LOST.set(source);
+    }
+}
+
+/// A write to a pipe that nobody reads any more counts as done.
+///
+/// # Errors
+/// Every other failure of the write.
+pub(crate) fn unless_closed(written: std::io::Result<()>) -> std::io::Result<()> {
+    match written {
+        Err(source) if source.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+/// The exit code of a process that wants to end with `code`: when a line of its output was lost, that is
+/// said and is a failure.
+pub(crate) fn ending(code: u8) -> u8 {
+    let Some(source) = LOST.get() else { return code };
+    report(&Error::failed(format!("could not write to stdout: {source}")));
+    code.max(1)
 }
 
 /// One line on stderr.

@@ -43,7 +43,7 @@ pub(crate) fn visible(text: &str) -> String {
         match c {
             '\n' => shown.push(c),
             c if c.is_ascii_control() => shown.push_str(&format!("\\x{:02x}", c as u32)),
-            c if hostile(c) => shown.push_str(&format!("\\u{{{:x}}}", c as u32)),
+            c if is_hostile(c) => shown.push_str(&format!("\\u{{{:x}}}", c as u32)),
             c => shown.push(c),
         }
     }
@@ -56,7 +56,7 @@ pub(crate) fn visible_line(text: &str) -> String {
 }
 
 /// Characters that change how other text is shown, or that cannot be seen at all.
-fn hostile(c: char) -> bool {
+pub(crate) fn is_hostile(c: char) -> bool {
     matches!(c,
         '\u{80}'..='\u{9f}'            // C1 controls
         | '\u{ad}'                     // soft hyphen

@@ -51,6 +51,34 @@ fn the_program_s_exit_code_and_signal_come_back() {
 }
 
 #[test]
+fn output_that_cannot_be_written_is_a_failure_and_a_closed_pipe_is_none() {
+    let made = Sandbox::of(User::Me);
+    made.run_with_input(&["push", "@", "-", "/tmp/x"], b"short");
+    let commands: [&[&str]; 6] = [
+        &["exec", "@", "--", "echo", "hi"],
+        &["exec", "--stream", "@", "--", "echo", "hi"],
+        &["-o", "json", "exec", "@", "--", "echo", "hi"],
+        &["list"],
+        &["list", "--quiet"],
+        &["pull", "@", "/tmp/x", "-"],
+    ];
+    for args in commands {
+        let mut command = made.command(args);
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = command.stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.contains("could not write") && said.contains("No space left"), "{args:?}: {said}");
+    }
+    for args in &commands[..5] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = made.command(args).stdout(writer).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
+    }
+}
+
+#[test]
 fn what_the_official_program_would_drop_is_an_error() {
     let made = Sandbox::of(User::Me);
     for wrong in [

@@ -5,6 +5,7 @@ mod kernel;
 mod lifecycle;
 mod pause;
 mod process;
+mod remove;
 mod screen;
 mod transfer;
 

@@ -154,7 +154,7 @@ fn a_program_that_cannot_be_started_leaves_no_process() {
 }
 
 /// The host's process id of the supervisor: it holds the lock of its process.
-fn supervisor(made: &Sandbox, id: &str) -> rustix::process::Pid {
+pub(super) fn supervisor(made: &Sandbox, id: &str) -> rustix::process::Pid {
     let lock = made
         .home()
         .path()
@@ -167,4 +167,19 @@ fn supervisor(made: &Sandbox, id: &str) -> rustix::process::Pid {
     let line = locks.lines().find(|line| line.contains(&format!(":{inode} "))).expect("the lock is held");
     let pid = line.split_whitespace().nth(4).and_then(|pid| pid.parse().ok()).expect("a process id");
     rustix::process::Pid::from_raw(pid).expect("a process id")
+}
+
+#[test]
+fn a_hostile_name_of_a_program_is_shown_and_not_obeyed() {
+    let made = Sandbox::of(User::Me);
+    let bash = r"printf '\033[2J\302\2337m' > /proc/$$/comm; read forever";
+    let id = made.start(&["--pty", "@", "--", "bash", "-c", bash]);
+    eventually("it has its name", LONG, || {
+        made.process(&id)["foreground"]["cmd"].as_str().is_some_and(|name| name.contains("[2J"))
+    });
+    for format in ["table", "json"] {
+        let shown = made.run(&["-o", format, "process", "get", "@", &id]).success().stdout;
+        assert!(shown.contains("[2J"), "{shown}");
+        assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
+    }
 }

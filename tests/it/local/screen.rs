@@ -104,3 +104,41 @@ fn somebody_who_watches_gets_everything_however_fast_it_comes() {
     let watched = made.run_with_input(&["process", "attach", "--stdin", "--after", "0", "@", &id], b"go\n");
     assert_eq!((watched.code, watched.stdout.len()), (0, 20_000_000), "{}", watched.stderr);
 }
+
+#[test]
+fn a_replay_on_a_terminal_gives_it_back_too() {
+    let made = Sandbox::of(User::Me);
+    let script = "printf '\\033[?10\\r49h\\033[?1000h\\033[5;6r\\033(0\\033[4h\\033]11;red\\007done'";
+    let id = made.start(&["--pty", "@", "--", "sh", "-c", script]);
+    eventually("it ends", LONG, || made.process(&id)["state"] == "exited");
+    for more in [&["--after", "0"][..], &["--no-follow"]] {
+        let mut pty = attach(&made, &id, more);
+        assert_eq!(pty.wait(LONG).code(), Some(0));
+        let undone = ["[?1049l", "[?1000l", "[r", "(B", "[4l", "]111", "[!p", "[?7h", "[?25h"];
+        eventually("everything is undone", LONG, || {
+            undone.iter().all(|order| pty.text().contains(&format!("\x1b{order}")))
+        });
+    }
+}
+
+#[test]
+fn a_late_answer_to_a_program_is_not_typed_into_the_shell() {
+    let made = Sandbox::of(User::Me);
+    let id = made.start(&["--pty", "@", "--", "sh", "-c", "printf ready; read go; printf '\\033[c'"]);
+    let attach = made.command(&["process", "attach", "--after", "0", "@", &id]);
+    // The rest of the terminal's input, as a shell would find it.
+    let script = "\"$@\"; stty -icanon -echo min 0 time 20; printf '<%s>' \"$(cat | od -An -c)\"";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script, "sh"]).arg(attach.get_program()).args(attach.get_args()).env_clear();
+    shell.current_dir(made.home().path());
+    for (name, value) in attach.get_envs() {
+        shell.env(name, value.unwrap_or_default());
+    }
+    let mut pty = Pty::spawn(shell, 24, 80);
+    pty.expect("ready", LONG);
+    pty.send("go\r");
+    pty.expect("\x1b[c", LONG);
+    pty.send("\x1b[?62;22c");
+    pty.wait(LONG);
+    pty.expect("<>", LONG);
+}

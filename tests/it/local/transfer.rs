@@ -93,3 +93,38 @@ fn a_box_with_shut_and_deep_folders_is_deleted_all_the_same() {
         assert_eq!(made.run(&["get", "@"]).success().json()["status"], "destroyed");
     }
 }
+
+#[test]
+fn a_pull_has_the_limit_of_a_push_keeps_holes_and_leaves_nothing_when_interrupted() {
+    use std::os::unix::fs::MetadataExt;
+    let made = Sandbox::of(User::Me);
+    made.say("truncate -s 501M /tmp/large; truncate -s 400M /tmp/holes; echo end >> /tmp/holes");
+    let folder = made.home().path().join("into");
+    std::fs::create_dir(&folder).unwrap();
+    let target = folder.join("file");
+    let target = target.to_str().unwrap();
+    made.run(&["-o", "table", "pull", "@", "/tmp/large", target]).fails(1, "larger than 500 MB");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+
+    let mut child = made.command(&["pull", "@", "/tmp/holes", target]).spawn().unwrap();
+    while std::fs::read_dir(&folder).unwrap().count() == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    // Until it catches the signal it may be ended without being asked: `SigCgt` in its status.
+    let caught = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim().to_owned();
+        u64::from_str_radix(&mask, 16).unwrap() & (1 << 14) != 0
+    };
+    crate::support::eventually("it catches TERM", std::time::Duration::from_secs(60), caught);
+    let pid = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert_ne!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+
+    let _done = made.run(&["pull", "@", "/tmp/holes", target]).success();
+    let pulled = std::fs::metadata(target).unwrap();
+    assert_eq!(pulled.len(), 400 * 1024 * 1024 + 4);
+    assert!(pulled.blocks() * 512 < 1024 * 1024, "{} blocks", pulled.blocks());
+    assert!(std::fs::read(target).unwrap().ends_with(b"\0end\n"));
+}
