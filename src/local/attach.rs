@@ -48,6 +48,13 @@ pub(super) fn run(found: &LocalBox, record: &Record, args: &AttachArgs) -> Resul
 
 /// A process that has ended shows what was kept and how it ended.
 fn replay(found: &LocalBox, record: &Record, after: Option<u64>) -> Result<u8> {
+    let mut modes = Modes::default();
+    let shown = show_log(found, record, after, &mut modes);
+    terminal::restore(&modes);
+    shown.map(|()| farewell(record.pty, record.end))
+}
+
+fn show_log(found: &LocalBox, record: &Record, after: Option<u64>, modes: &mut Modes) -> Result<()> {
     if let (Some(after), Some(mut log)) = (after, process::log(found, record)) {
         let broken = |source| Error::failed(format!("the kept output cannot be read: {source}"));
         let mut reader = Reader::default();
@@ -60,6 +67,7 @@ fn replay(found: &LocalBox, record: &Record, after: Option<u64>) -> Result<u8> {
             }
             let skipped = usize::try_from(after.saturating_sub(start)).unwrap_or(usize::MAX);
             let shown = body.get(skipped..).unwrap_or_default();
+            modes.feed(if matches!(kind, Kind::Out | Kind::Err) { shown } else { &[] });
             match kind {
                 Kind::Lost if place > after => lost(place - after),
                 Kind::Out => show(false, shown)?,
@@ -68,7 +76,7 @@ fn replay(found: &LocalBox, record: &Record, after: Option<u64>) -> Result<u8> {
             }
         }
     }
-    Ok(farewell(record.pty, record.end))
+    Ok(())
 }
 
 fn farewell(pty: bool, end: Option<End>) -> u8 {
@@ -149,7 +157,7 @@ impl Client {
             stream,
             pty: record.pty,
             typing: terminal || (args.stdin && !args.no_follow),
-            signals: Signals::catch(terminal).map_err(wrong)?,
+            signals: Signals::catch(terminal || io::stdout().is_terminal()).map_err(wrong)?,
             raw: terminal.then(Raw::on).transpose().map_err(wrong)?,
             modes: Modes::default(),
             out: VecDeque::new(),
@@ -163,8 +171,9 @@ impl Client {
             self.tell_size();
         }
         let over = self.talk();
-        if let Some(raw) = self.raw.take() {
-            raw.off(&self.modes);
+        match self.raw.take() {
+            Some(raw) => raw.off(&self.modes),
+            None => terminal::restore(&self.modes),
         }
         match over? {
             Over::Detached => Ok(0),
@@ -204,7 +213,7 @@ impl Client {
                 if let Ok(signal @ 1..) = u8::try_from(self.signals.ended.load(Ordering::SeqCst)) {
                     return Ok(Over::Signal(signal));
                 }
-                if self.signals.resized.swap(false, Ordering::SeqCst) {
+                if self.signals.resized.swap(false, Ordering::SeqCst) && self.raw.is_some() {
                     self.tell_size();
                 }
             }
@@ -241,6 +250,9 @@ impl Client {
         let typed = &buffer[..count];
         let detach = self.raw.as_ref().and_then(|_| terminal::detach_key(typed));
         let kept = &typed[..detach.unwrap_or(count)];
+        if !kept.is_empty() {
+            self.modes.answered();
+        }
         if !kept.is_empty() && self.out.len() < TYPED_LIMIT {
             self.out.extend(frame(Kind::Input, kept));
         }
@@ -276,7 +288,10 @@ impl Client {
                     self.modes.feed(&body);
                     show(false, &body)?;
                 }
-                Kind::Err => show(true, &body)?,
+                Kind::Err => {
+                    self.modes.feed(&body);
+                    show(true, &body)?;
+                }
                 Kind::Lost => lost(number(&body)),
                 Kind::End => return Ok(Some(Over::Ended(serde_json::from_slice(&body).ok().flatten()))),
                 _ => {}

@@ -4,23 +4,34 @@
 use std::collections::BTreeMap;
 
 /// DEC private modes that outlive a program and matter to what is typed or shown afterwards:
-/// cursor keys, mouse reports, focus, paste, colour scheme reports.
-const PRIVATE: [u16; 13] = [1, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2031, 2048];
+/// cursor keys, reverse video, mouse reports, focus, scrolling, paste, colour scheme reports.
+const PRIVATE: [u16; 15] = [1, 5, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 2004, 2031, 2048];
+/// Of these, what terminals have on by themselves: taken back only where a program has set it.
+const OFTEN_ON: u16 = 1007;
 /// The alternate screen in its three spellings.
 const ALTERNATE: [u16; 3] = [47, 1047, 1049];
-/// Longer parameters are nothing that we track.
-const LONGEST: usize = 64;
+/// More parameters than any terminal takes.
+const MOST_NUMBERS: usize = 256;
 
 /// The modes, as far as the output seen so far has set them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Modes {
     scan: Scan,
+    /// The last byte may begin U+009B or U+009D in UTF-8.
+    half_c1: bool,
+    /// Only printed text so far.
+    marked: bool,
+    /// The last query of the program; no input has come since.
+    asked: bool,
     set: BTreeMap<u16, ()>,
     alternate: Option<u16>,
     cursor_hidden: bool,
-    cursor_shape: bool,
+    origin: bool,
+    colours: bool,
     keypad: bool,
     other_keys: u16,
+    /// Keys were to be reported in a way that not every terminal knows.
+    special_keys: bool,
     /// The kitty keyboard protocol's stack of flags; beyond 16 the oldest go.
     kitty: Vec<u16>,
 }
@@ -30,21 +41,79 @@ enum Scan {
     #[default]
     Ground,
     Escape,
-    Sequence(Vec<u8>),
+    Sequence(Sequence),
+    /// An operating system command: its number, until that is complete.
+    Command(Option<u16>),
+}
+
+/// A control sequence on its way.
+#[derive(Debug, Clone, Default)]
+struct Sequence {
+    begun: bool,
+    /// One of `<=>?`.
+    private: u8,
+    numbers: Vec<u16>,
+    intermediate: u8,
+}
+
+impl Sequence {
+    fn push(&mut self, byte: u8) {
+        match byte {
+            b'0'..=b'9' => {
+                if self.numbers.is_empty() {
+                    self.numbers.push(0);
+                }
+                if let Some(number) = self.numbers.last_mut() {
+                    *number = append(*number, byte);
+                }
+            }
+            b';' | b':' => {
+                if self.numbers.is_empty() {
+                    self.numbers.push(0);
+                }
+                if self.numbers.len() < MOST_NUMBERS {
+                    self.numbers.push(0);
+                }
+            }
+            0x3c..=0x3f if !self.begun => self.private = byte,
+            0x20..=0x2f => self.intermediate = byte,
+            _ => {}
+        }
+        self.begun = true;
+    }
+}
+
+/// A number with one more digit; too large is the largest.
+fn append(number: u16, digit: u8) -> u16 {
+    number.saturating_mul(10).saturating_add(u16::from(digit - b'0'))
 }
 
 impl Modes {
-    /// Looks at output, however it is split.
+    /// Looks at output, however it is split. What is no order to one terminal may be one to another: in
+    /// doubt it is one.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         for &byte in bytes {
+            let half = std::mem::replace(&mut self.half_c1, byte == 0xc2);
+            self.marked |= half && byte < 0xa0 || matches!(byte, 0x05 | 0x0e | 0x1b);
+            self.asked |= byte == 0x05;
             let scan = std::mem::take(&mut self.scan);
             self.scan = match (scan, byte) {
                 (_, 0x1b) => Scan::Escape,
-                (Scan::Escape, b'[') => Scan::Sequence(Vec::new()),
+                (_, 0x9b) if half => Scan::Sequence(Sequence::default()),
+                (_, 0x9d) if half => Scan::Command(Some(0)),
+                (_, 0x18 | 0x1a) => Scan::Ground,
+                (Scan::Command(_), 0x07) => Scan::Ground,
+                (Scan::Command(number), _) => self.command(number, byte),
+                // A terminal obeys these at once, and goes on with the sequence.
+                (scan, 0x00..=0x1f | 0x7f) => scan,
+                (Scan::Escape, b'[') => Scan::Sequence(Sequence::default()),
+                (Scan::Escape, b']') => Scan::Command(Some(0)),
                 (Scan::Escape, b'=') => self.done(|modes| modes.keypad = true),
                 (Scan::Escape, b'>') => self.done(|modes| modes.keypad = false),
-                (Scan::Escape, b'c') => self.done(|modes| *modes = Self::default()),
-                (Scan::Sequence(mut seen), 0x20..=0x3f) if seen.len() < LONGEST => {
+                (Scan::Escape, b'c') => self.done(Self::reset),
+                // Strings that ask for features or draw, and the oldest query.
+                (Scan::Escape, b'P' | b'_' | b'Z') => self.done(|modes| modes.asked = true),
+                (Scan::Sequence(mut seen), 0x20..=0x3f) => {
                     seen.push(byte);
                     Scan::Sequence(seen)
                 }
@@ -59,32 +128,72 @@ impl Modes {
         Scan::Ground
     }
 
-    fn sequence(&mut self, seen: &[u8], last: u8) {
-        let text = String::from_utf8_lossy(seen);
-        let numbers = |text: &str| text.split(';').map(|n| n.parse().unwrap_or(0)).collect::<Vec<u16>>();
-        match (seen.first(), last) {
-            (Some(b'?'), b'h' | b'l') => {
-                numbers(&text[1..]).into_iter().for_each(|mode| self.private(mode, last == b'h'));
+    fn reset(&mut self) {
+        *self = Self { marked: true, asked: self.asked, special_keys: self.special_keys, ..Self::default() };
+    }
+
+    /// Palette and colours of text, background and cursor are 4, 5 and 10 to 21.
+    fn command(&mut self, number: Option<u16>, byte: u8) -> Scan {
+        self.asked |= byte == b'?';
+        match (number, byte) {
+            (Some(number), b'0'..=b'9') => Scan::Command(Some(append(number, byte))),
+            (Some(number), 0x20..) => {
+                self.colours |= matches!(number, 4 | 5 | 10..=21);
+                Scan::Command(None)
             }
-            (Some(b'>'), b'u') => {
-                self.kitty.push(numbers(&text[1..])[0]);
+            (number, _) => Scan::Command(number),
+        }
+    }
+
+    /// Input has come for the program: a query of its own has been answered.
+    pub(super) fn answered(&mut self) {
+        self.asked = false;
+    }
+
+    /// Whether an answer of the terminal may still be on its way.
+    pub(super) fn awaits_answer(&self) -> bool {
+        self.asked
+    }
+
+    /// Whether there was nothing but text.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.marked
+    }
+
+    fn sequence(&mut self, seen: &Sequence, last: u8) {
+        let numbers = &seen.numbers;
+        let first = numbers.first().copied().unwrap_or(0);
+        self.asked |= matches!(
+            (seen.private, seen.intermediate, last),
+            (_, 0, b'c' | b'n' | b't' | b'x')
+                | (_, b'$' | b'*', _)
+                | (b'?', 0, b'u' | b'S' | b'm')
+                | (b'>', 0, b'q')
+        );
+        match (seen.private, seen.intermediate, last) {
+            (b'?', 0, b'h' | b'l') => numbers.iter().for_each(|mode| self.private(*mode, last == b'h')),
+            (b'=', 0, b'u') => self.special_keys = true,
+            (b'>', 0, b'u') => {
+                self.special_keys = true;
+                self.kitty.push(first);
                 if self.kitty.len() > 16 {
                     self.kitty.remove(0);
                 }
             }
-            (Some(b'<'), b'u') => {
-                let count = usize::from(numbers(&text[1..])[0].max(1));
+            (b'<', 0, b'u') => {
+                let count = usize::from(first.max(1));
                 self.kitty.truncate(self.kitty.len().saturating_sub(count));
             }
-            (Some(b'>'), b'm') => {
-                if let [4, rest @ ..] = numbers(&text[1..]).as_slice() {
-                    self.other_keys = rest.first().copied().unwrap_or(0);
+            (b'>', 0, b'm') => {
+                self.special_keys = true;
+                if first == 4 {
+                    self.other_keys = numbers.get(1).copied().unwrap_or(0);
                 }
             }
-            (_, b'q') if text.ends_with(' ') => self.cursor_shape = !["0 ", " "].contains(&&*text),
-            (Some(b'!'), b'p') => {
+            (0, b'!', b'p') => {
                 self.cursor_hidden = false;
                 self.keypad = false;
+                self.origin = false;
                 self.set.remove(&1);
             }
             _ => {}
@@ -95,7 +204,10 @@ impl Modes {
         if mode == 25 {
             self.cursor_hidden = !on;
         } else if ALTERNATE.contains(&mode) {
-            self.alternate = on.then_some(mode);
+            // The one that also moves the cursor back takes the others with it.
+            self.alternate = on.then(|| self.alternate.map_or(mode, |old| old.max(mode)));
+        } else if mode == 6 {
+            self.origin = on;
         } else if PRIVATE.contains(&mode) {
             if on {
                 self.set.insert(mode, ());
@@ -129,29 +241,43 @@ impl Modes {
         text.into_bytes()
     }
 
-    /// Bytes that take a terminal out of these modes. The alternate screen is left only if it was
-    /// entered: leaving it unasked would move the cursor of a plain shell.
+    /// Bytes that take a terminal out of these modes, and out of every other one that a program can have
+    /// set. The alternate screen is left only if it was entered: leaving it unasked would move the cursor
+    /// of a plain shell.
     pub(super) fn leave(&self) -> Vec<u8> {
-        let mut text = String::new();
+        // Out of what swallows or prints everything: a string, the VT52's language, a printer.
+        let mut text = "\x18\x1b<\x1b[4i".to_owned();
+        // Each screen has keys of its own.
+        let mut keys = String::new();
         if !self.kitty.is_empty() {
-            text.push_str(&format!("\x1b[<{}u", self.kitty.len()));
+            keys.push_str(&format!("\x1b[<{}u", self.kitty.len()));
         }
-        if self.other_keys > 0 {
-            text.push_str("\x1b[>4m");
+        if self.special_keys {
+            keys.push_str("\x1b[=0u\x1b[>4m");
         }
-        for mode in self.set.keys() {
-            text.push_str(&format!("\x1b[?{mode}l"));
-        }
-        if self.keypad {
-            text.push_str("\x1b>");
-        }
+        text.push_str(&keys);
         if let Some(mode) = self.alternate {
+            text.push_str(&format!("\x1b[?{mode}l{keys}"));
+        }
+        text.push_str("\x1b[!p");
+        for mode in PRIVATE.into_iter().filter(|mode| *mode != OFTEN_ON || self.set.contains_key(mode)) {
             text.push_str(&format!("\x1b[?{mode}l"));
         }
-        if self.cursor_shape {
-            text.push_str("\x1b[0 q");
+        text.push_str("\x1b[?2026l\x1b[2l\x1b[4l\x1b[12h\x1b[20l\x1b>");
+        // Margins and origin: both take the cursor home, so it is put back.
+        if self.origin {
+            text.push_str("\x1b[?69l\x1b[r\x1b[?6l\x1b[999;1H");
+        } else {
+            text.push_str("\x1b7\x1b[?6l\x1b[?69l\x1b[r\x1b8");
         }
-        text.push_str("\x1b[0m\x1b[?25h");
+        // Character sets, a link that was left open, the cursor's shape.
+        text.push_str("\x0f\x1b(B\x1b)B\x1b*B\x1b+B\x1b]8;;\x1b\\\x1b[0 q");
+        if self.colours {
+            for number in [104, 105, 110, 111, 112] {
+                text.push_str(&format!("\x1b]{number}\x1b\\"));
+            }
+        }
+        text.push_str("\x1b[0m\x1b[?7h\x1b[?25h");
         text.into_bytes()
     }
 }
@@ -184,9 +310,33 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_shell_leaves_nothing_to_undo_but_colour_and_cursor() {
-        assert_eq!(after("$ ls\r\n\x1b[1mdir\x1b[0m").leave(), b"\x1b[0m\x1b[?25h");
+    fn a_plain_shell_is_not_taken_out_of_a_screen_that_it_was_not_in() {
+        let shell = after("$ ls\r\n\x1b[1mdir\x1b[0m");
+        assert!(!String::from_utf8(shell.leave()).unwrap().contains("49l"));
+        assert!(!shell.is_plain() && after("$ ls ä").is_plain());
         assert!(after("\x1b[?1049h\x1b[?1000h\x1bc").enter().is_empty());
         assert!(after("\x1b[?1049h\x1b[?2004h\x1b[?2004l\x1b[?1049l").enter().is_empty());
+    }
+
+    #[test]
+    fn no_spelling_hides_a_mode() {
+        let zeros = format!("\x1b[?{}1049h", "0".repeat(500));
+        let many = format!("\x1b[?{}1049h", "7;".repeat(100));
+        for hidden in ["\x1b[?10\r49h", "\u{9b}?1049h", "\x1b\0[?1049h", "\x1b[?1049\x7fh", &zeros, &many] {
+            let left = String::from_utf8(after(hidden).leave()).unwrap();
+            assert!(left.contains("\x1b[?1049l"), "{hidden:?}");
+        }
+        assert!(after("\x1b[?1049\x18h").alternate.is_none());
+    }
+
+    #[test]
+    fn colours_are_given_back_where_they_were_taken_and_queries_are_noticed() {
+        let reset = |output| String::from_utf8(after(output).leave()).unwrap().contains("\x1b]111\x1b\\");
+        assert!(reset("\x1b]11;#ff0000\x07") && reset("\u{9d}0011;red\x1b\\"));
+        assert!(!reset("\x1b]0;title 11;\x07"));
+        for query in ["\x1b[c", "\x1b[6n", "\x1b]11;?\x07", "\x1bP+q544e\x1b\\", "\x1b[?u", "\x1b[?1$p"] {
+            assert!(after(query).awaits_answer(), "{query:?}");
+        }
+        assert!(!after("\x1b[?1049h\x1b[1;31mred\x1b]0;t\x07").awaits_answer());
     }
 }

@@ -2,8 +2,10 @@
 
 use super::modes::Modes;
 use super::spec::Size;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
 
 /// Raw mode, until dropped.
 pub(super) struct Raw {
@@ -25,13 +27,50 @@ impl Raw {
     pub(super) fn off(self, modes: &Modes) {
         let mut out = io::stdout().lock();
         let _terminal_gone = out.write_all(&modes.leave()).and_then(|()| out.flush());
+        drop(out);
+        discard(if modes.awaits_answer() { ANSWER } else { QUIET });
     }
 }
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        let _terminal_gone = tcsetattr(rustix::stdio::stdin(), OptionalActions::Drain, &self.before);
+        // `Flush`: what the terminal still says to the program must not be typed into a shell.
+        let _terminal_gone = tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &self.before);
     }
+}
+
+/// How long a terminal may take to answer a query.
+const ANSWER: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+/// Nothing for so long is the end of what a terminal had to say.
+const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// Reads input away until it is quiet: first for so long, at most for a second.
+fn discard(mut patience: Timespec) {
+    let started = Instant::now();
+    let mut buffer = [0; 4096];
+    while started.elapsed() < Duration::from_secs(1) {
+        let stdin = rustix::stdio::stdin();
+        if !matches!(poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&patience)), Ok(1..))
+            || !matches!(rustix::io::read(stdin, &mut buffer), Ok(1..))
+        {
+            return;
+        }
+        patience = QUIET;
+    }
+}
+
+/// After output was shown without raw mode: takes the terminal, if it is one, out of its modes.
+pub(super) fn restore(modes: &Modes) {
+    if modes.is_plain() || !io::stdout().is_terminal() {
+        return;
+    }
+    if io::stdin().is_terminal()
+        && let Ok(raw) = Raw::on()
+    {
+        return raw.off(modes);
+    }
+    let mut out = io::stdout().lock();
+    let _terminal_gone = out.write_all(&modes.leave()).and_then(|()| out.flush());
 }
 
 /// The size of the terminal at stdout, or at stdin.
