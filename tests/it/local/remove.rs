@@ -12,13 +12,15 @@ fn boxes(made: &Sandbox) -> PathBuf {
 
 /// The host's process ids of what runs in the box.
 fn running(made: &Sandbox) -> Vec<String> {
-    let entries = std::fs::read_dir(boxes(made).join(made.id()).join("running")).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    let mut ids = names(&boxes(made).join(made.id()).join("running"));
+    ids.retain(|name| name.parse::<u32>().is_ok());
+    ids
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
+    entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect()
 }
 
 /// Runs it where no file can grow by a single byte, as on a disk that is full.
