@@ -50,7 +50,7 @@ fn a_home_among_the_host_s_programs_is_not_seen() {
             return; // Only root can have one there.
         };
         std::fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let secret = place.path().join("secret.txt");
+        let secret = place.path().join("kept-at-home.txt");
         std::fs::write(&secret, "the host's own").unwrap();
         let other = guarded(user);
         other.home().own(place.path());
