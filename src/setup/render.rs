@@ -55,7 +55,10 @@ pub(super) fn list(checks: &[Check]) -> String {
         };
         text.push_str(&format!("  {word}  {:<id_width$}  {}\n", check.id, visible(says.trim_end())));
         if let (Some(fix), true) = (&check.fix, check.status != Status::Ok) {
-            text.push_str(&format!("  {:4}  {:<id_width$}  fix: {}\n", "", "", visible(fix)));
+            for (index, line) in fix.lines().enumerate() {
+                let lead = if index == 0 { "fix: " } else { "     " };
+                text.push_str(&format!("  {:4}  {:<id_width$}  {lead}{}\n", "", "", visible(line)));
+            }
         }
     }
     text

@@ -77,15 +77,19 @@ pub(super) fn agent_env(is_set: impl Fn(&str) -> bool) -> Check {
 pub(super) fn notices(context: &Context<'_>) -> Check {
     let text = String::from_utf8_lossy(context.observed.keys.contents()).into_owned();
     let document = text.trim_start_matches('\u{feff}').parse::<toml_edit::ImDocument<String>>().ok();
-    let delivery = document
-        .as_ref()
-        .and_then(|document| document.get("ui")?.get("toast")?.get("delivery")?.as_str().map(str::to_owned));
-    match delivery.as_deref() {
+    let toast = document.as_ref().and_then(|document| document.get("ui")?.get("toast"));
+    let delivery = toast.and_then(|toast| toast.get("delivery")?.as_str());
+    // A second table of the same name would break the file.
+    let fix = match toast {
+        None => "add these two lines to the end of config.toml:\n[ui.toast]\ndelivery = \"herdr\"",
+        Some(_) => "in config.toml, give the delivery of ui.toast that is there already the value \"herdr\"",
+    };
+    match delivery {
         None | Some("off") => Check::warn(
             "notices",
             "Herdr's notices are off, so an action's result shows in a popup or not at all",
         )
-        .fix("add to config.toml:  [ui.toast]  delivery = \"herdr\""),
+        .fix(fix),
         Some(delivery) => Check::ok("notices", format!("Herdr shows notices ({delivery})")).found(delivery),
     }
 }

@@ -30,11 +30,35 @@ fn a_machine_that_is_ready_passes_and_says_what_comes_next() {
       ok    egress         open: a box may reach anything (no egress list)
       ok    agent-env      no key of an agent's provider is exported here
       warn  notices        Herdr's notices are off, so an action's result shows in a popup or not at all
-                           fix: add to config.toml:  [ui.toast]  delivery = "herdr"
+                           fix: add these two lines to the end of config.toml:
+                                [ui.toast]
+                                delivery = "herdr"
       ok    mappings       no pane is tied to a box
       skip  shim           not installed (createos-sandbox shim install)
       skip  paths          nothing is recorded yet
     "##);
+}
+
+#[test]
+fn the_fix_for_notices_can_be_pasted_as_it_stands() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let notices = |home: &Home| {
+        let report = home.run(&["setup", "--doctor", "--json"]).success().json();
+        let checks = report["checks"].as_array().expect("checks").clone();
+        checks.into_iter().find(|check| check["id"] == "notices").expect("the check")
+    };
+    let before = "[ui]\n";
+    home.write(CONFIG, before);
+    let check = notices(&home);
+    let (_, lines) = check["fix"].as_str().expect("a fix").split_once('\n').expect("lines to paste");
+    home.write(CONFIG, &format!("{before}{lines}\n"));
+    assert_eq!(notices(&home)["status"], "ok");
+    // A second table of the same name would break the file, so it is not proposed.
+    home.write(CONFIG, "[ui.toast]\ndelivery = \"off\"\n");
+    let check = notices(&home);
+    assert_eq!(check["status"], "warn");
+    assert!(!check["fix"].as_str().expect("a fix").contains("[ui.toast]"), "{check}");
 }
 
 #[test]
