@@ -122,8 +122,10 @@ fn report(
     let place = session.paths.show(&record.worktree);
     let mut text = match applied.outcome {
         Outcome::Applied => format!(
-            "{} files of box {name} came home to {place}: +{} −{}",
-            applied.files, applied.lines.insertions, applied.lines.deletions
+            "{} of box {name} came home to {place}: +{} −{}",
+            ui::count(applied.files as u64, "file"),
+            applied.lines.insertions,
+            applied.lines.deletions
         ),
         Outcome::AlreadyApplied => format!("all of box {name}'s work is in {place} already"),
         Outcome::NoChanges => format!("box {name} has nothing new for {place}"),
@@ -165,6 +167,11 @@ fn report(
         .on(record.pane.as_ref())
 }
 
+/// Whether a shell takes a name as it stands: it goes into a command to paste, and the box chose it.
+fn is_plain(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c))
+}
+
 fn conflict(session: &Session, record: &Record, applied: &Applied) -> Error {
     let mut error = Error::failed(format!(
         "the work of box {} and {} clash, nothing was changed",
@@ -176,19 +183,24 @@ fn conflict(session: &Session, record: &Record, applied: &Applied) -> Error {
         _ => None,
     });
     let (mut count, mut shown) = (0, 0);
+    let mut named = Vec::new();
     for (name, why) in clashes {
         count += 1;
         if shown < NAMED {
             shown += 1;
+            named.extend(is_plain(name).then_some(name));
             error = error.fact(ui::visible(name), why);
         }
     }
     if count > shown {
-        error = error.fact("and", format!("{} more files", count - shown));
+        error = error.fact("and", format!("{} more", ui::count((count - shown) as u64, "file")));
     }
-    match &applied.patch {
-        Some(patch) => error.help(format!("see what the box did with: less {}", patch.display())),
+    let error = match &applied.patch {
+        Some(patch) => error.help(format!("see what the box did with: less {}", session.paths.show(patch))),
         None => error,
-    }
-    .help("commit or move your own change of these files, then apply again")
+    };
+    let files = if named.len() < count { "FILE…".to_owned() } else { named.join(" ") };
+    error.help(format!(
+        "set your version of these files aside (git stash push -u -- {files}), apply again, then git stash pop"
+    ))
 }

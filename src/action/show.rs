@@ -55,7 +55,7 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
     let _stale = std::fs::remove_file(session.store.wake_file(id));
     loop {
         let Some(record) = record(session, id)? else {
-            return hold(session, id, "its box was deleted", None, Choice::CloseOnly);
+            return hold(session, id, "its box was deleted", None, Choice::Deleted);
         };
         let end = match &record.process {
             Some(process) => {
@@ -71,7 +71,7 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
         };
         let why = words(&record, &end);
         match end {
-            End::Gone => return hold(session, id, &why, Some(&record), Choice::CloseOnly),
+            End::Gone => return hold(session, id, &why, Some(&record), Choice::Deleted),
             End::Lost(_) if lost_since.get_or_insert_with(Instant::now).elapsed() < GIVE_UP => {
                 ui::line(format!(
                     "\n{} in {}: {why}; trying again in {} s (q closes this pane)",
@@ -178,6 +178,8 @@ fn headline(record: &Record, why: &str) {
 enum Choice {
     BringBack,
     CloseOnly,
+    /// The box is gone for ever: only the end is left.
+    Deleted,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,32 +188,42 @@ enum Decision {
     Close,
 }
 
-fn choose(session: &Session, id: &RecordId, record: Option<&Record>, choice: Choice) -> Result<Decision> {
+fn choose(session: &Session, id: &RecordId, record: Option<&Record>, mut choice: Choice) -> Result<Decision> {
     let folder = record.map_or_else(|| session.paths.home().to_path_buf(), |record| record.worktree.clone());
-    let offer = || {
+    let offer = |choice| {
         if choice == Choice::BringBack {
             ui::line("  Enter   resume and reattach");
         }
-        ui::line(format!(
-            "  s       a shell on THIS machine, in {}",
-            ui::visible(&session.paths.show(&folder))
-        ));
+        if choice != Choice::Deleted {
+            ui::line(format!(
+                "  s       a shell on THIS machine, in {}",
+                ui::visible(&session.paths.show(&folder))
+            ));
+        }
         let stays = if choice == Choice::BringBack { " (the box stays; herdr boxes shows it)" } else { "" };
         ui::line(format!("  q       close this pane{stays}"));
     };
     if !std::io::stdin().is_terminal() {
         return Ok(Decision::Close);
     }
-    offer();
+    offer(choice);
     loop {
-        match key(session, id)? {
+        match key(session, id, choice)? {
             Key::Wake | Key::Enter if choice == Choice::BringBack => return Ok(Decision::BringBack),
             Key::Quit => return Ok(Decision::Close),
-            Key::Shell => {
+            Key::Shell if choice != Choice::Deleted => {
                 local_shell(&folder)?;
-                offer();
+                offer(choice);
             }
-            Key::Wake | Key::Enter => {}
+            Key::Deleted => {
+                choice = Choice::Deleted;
+                match record {
+                    Some(record) => headline(record, "its box was deleted"),
+                    None => ui::line("\nIts box was deleted.\n"),
+                }
+                offer(choice);
+            }
+            Key::Wake | Key::Enter | Key::Shell => {}
         }
     }
 }
@@ -222,9 +234,11 @@ enum Key {
     Quit,
     /// An attach from another pane, or by key, wants this screen to come back.
     Wake,
+    /// The box that could be brought back is forgotten: it was deleted from elsewhere.
+    Deleted,
 }
 
-fn key(session: &Session, id: &RecordId) -> Result<Key> {
+fn key(session: &Session, id: &RecordId, choice: Choice) -> Result<Key> {
     let keys = Keys::take()?;
     let wake = session.store.wake_file(id);
     let mut quiet_since = Instant::now();
@@ -233,6 +247,9 @@ fn key(session: &Session, id: &RecordId) -> Result<Key> {
             return Ok(Key::Wake);
         }
         match keys.read(Duration::from_millis(250)) {
+            Typed::Nothing if choice == Choice::BringBack && record(session, id)?.is_none() => {
+                return Ok(Key::Deleted);
+            }
             Typed::Nothing => {}
             Typed::Ended => return Ok(Key::Quit),
             Typed::Bytes(bytes) => {

@@ -21,6 +21,24 @@ fn delete_needs_a_second_word_and_the_pane_tells_what_happened() {
 }
 
 #[test]
+fn a_pane_that_holds_says_at_once_that_its_box_was_deleted_and_offers_only_the_end() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    world.types(&pane, "exit 7");
+    world.sees(&pane, "Enter   resume and reattach");
+    let _ = world.invoke("delete").ok();
+    assert_eq!(world.invoke("delete").ok()["result"], "deleted");
+    world.sees(&pane, "its box was deleted");
+    world.sees(&pane, "q       close this pane");
+    let screen = world.screen(&pane);
+    let (_, after) = screen.rsplit_once("its box was deleted").expect("it says so");
+    assert!(!after.contains("Enter") && !after.contains("the box stays"), "{screen}");
+    assert!(!after.contains("a shell on THIS machine"), "{screen}");
+    world.key(&pane, "q");
+    eventually("q closes the pane", LONG, || !world.pane_ids().contains(&pane));
+}
+
+#[test]
 fn a_key_asks_in_a_popup_with_what_is_not_applied_yet() {
     if !World::has_hands() {
         return;
