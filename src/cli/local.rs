@@ -1,5 +1,6 @@
 //! `createos-sandbox local …`: the embedded provider, with the words of `createos sandbox …`.
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Subcommand, parser::ValueSource};
 use std::ffi::OsString;
 
@@ -24,11 +25,11 @@ pub(crate) enum LocalCommand {
         #[command(subcommand)]
         verb: SandboxVerb,
     },
-    /// The inner end of a sandbox process; started by the other commands only
-    #[command(hide = true)]
+    /// The inner end of a sandbox process; started by the other commands only.
+    #[command(skip)]
     Enter,
-    /// The keeper of a sandbox process; started by `process start` only
-    #[command(hide = true)]
+    /// The keeper of a sandbox process; started by `process start` only.
+    #[command(skip)]
     Supervise,
 }
 
@@ -272,6 +273,35 @@ pub(crate) struct AttachArgs {
     /// The process
     #[arg(value_name = "PROCESS")]
     pub(crate) process: String,
+}
+
+/// The command lines by which this program starts itself. They are read here and not by clap, which would
+/// propose them to people and complete them.
+pub(super) fn own(args: &[OsString]) -> Option<LocalCommand> {
+    match args {
+        [_, local, verb] if local == "local" && verb == "enter" => Some(LocalCommand::Enter),
+        [_, local, verb] if local == "local" && verb == "supervise" => Some(LocalCommand::Supervise),
+        _ => None,
+    }
+}
+
+/// Says what was meant where a verb of `sandbox` stands right behind `local`.
+pub(super) fn name_the_area(
+    mut error: clap::Error,
+    command: &clap::Command,
+    args: &[OsString],
+) -> clap::Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let area = command.find_subcommand("local").and_then(|local| local.find_subcommand("sandbox"));
+    let verb = area.and_then(|area| area.find_subcommand(word)).map(|verb| verb.get_name().to_owned());
+    let stands_there = args.get(1).is_some_and(|arg| arg == "local")
+        && !args.iter().any(|arg| arg == "sandbox" || arg == "sb");
+    if let Some(verb) = verb.filter(|_| stands_there) {
+        let _similar = error.remove(ContextKind::SuggestedSubcommand);
+        let tip = format!("createos-sandbox local sandbox {verb}");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 /// A flag that stands behind the sandbox: the createos command line would drop it without a word. Only

@@ -66,8 +66,14 @@ pub(crate) struct TryArgs {
 /// # Errors
 /// It cannot be read, or asks for help or the version.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
+    if let Some(own) = local::own(args) {
+        return Ok(Cli { command: Command::Local(LocalArgs { output: None, command: own }) });
+    }
     let mut command = Cli::command();
-    let matches = command.try_get_matches_from_mut(args)?;
+    let matches = match command.try_get_matches_from_mut(args) {
+        Ok(matches) => matches,
+        Err(error) => return Err(local::name_the_area(error, &command, args)),
+    };
     if let Some(flag) = local::late_flag(&matches) {
         let words = format!(
             "{flag} stands behind the sandbox, where the createos command line would drop it: put flags first"

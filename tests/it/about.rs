@@ -112,3 +112,19 @@ fn a_mistyped_word_or_flag_gets_a_suggestion() {
     home.run(&["shim", "instal"]).fails(2, "'install'");
     home.run(&["version", "--jsn"]).fails(2, "'--json'");
 }
+
+#[test]
+fn a_verb_without_its_area_is_told_and_inner_commands_are_never_proposed() {
+    let home = Home::new();
+    let wrong = home.run(&["local", "-o", "table", "create"]);
+    assert_eq!(wrong.code, 2, "{wrong:?}");
+    assert!(wrong.stderr.contains("tip: createos-sandbox local sandbox create"), "{wrong:?}");
+    let near = home.run(&["local", "-o", "table", "superv"]);
+    for text in [&wrong.stderr, &near.stderr] {
+        assert!(!text.contains("'enter'") && !text.contains("'supervise'"), "{text}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let script = home.run(&["completions", shell]).success().stdout;
+        assert!(!script.contains("supervise") && !script.contains("inner end"), "{shell}");
+    }
+}
