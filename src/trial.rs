@@ -92,9 +92,11 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
 
     ui::line(format!("\n{}", patch.text));
     ui::line(format!(
-        "Done in {}. The commit above was made in the box and came home as a patch.\nNext: createos-sandbox setup",
+        "Done in {}. The commit above was made in the box and came home as a patch.",
         ui::seconds(steps.elapsed())
     ));
+    ui::line("Next: createos-sandbox setup herdr --provider local   (boxes on this machine, no account)");
+    ui::line("      createos-sandbox setup herdr                    (CreateOS microVMs)");
     Ok(())
 }
 
