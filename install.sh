@@ -21,7 +21,8 @@ Options:
   --base-url URL   Download from URL/download/vV/ or URL/latest/download/
   --shim           Also make the link by which `createos sandbox setup herdr` works
   --dry-run        Say what would be done and do nothing
-  --uninstall      Remove the binary and that link
+  --uninstall      Remove the binary and that link; refused while Herdr is set up with it
+  --force          Uninstall although Herdr is still set up with it
   -h, --help       Print this
 END
 }
@@ -140,7 +141,11 @@ download() { # download INTO
 
 build() { # build INTO
     have cargo || fail "cargo is not on PATH" "install Rust (https://rustup.rs), or download a release: --version V"
-    cargo install --quiet --locked --no-track --path "$checkout" --root "$1/built" ||
+    say "Building $name with cargo; the first time takes some minutes …"
+    # On a terminal cargo's own progress shows that it goes on.
+    quiet=--quiet
+    if [ -t 2 ]; then quiet=''; fi
+    cargo install ${quiet:+"$quiet"} --locked --no-track --path "$checkout" --root "$1/built" ||
         fail "the build failed" "nothing was changed; see above"
     mv "$1/built/bin/$name" "$1/$name"
 }
@@ -182,10 +187,27 @@ install() {
     esac
 }
 
+# Whether Herdr is set up with this program: a setup is on record, or the registry names our plugin's folder.
+is_set_up() { # is_set_up DATA
+    if [ -f "$1/receipts/herdr.json" ]; then return 0; fi
+    registry=${XDG_CONFIG_HOME:-${HOME:-}/.config}/herdr/plugins.json
+    [ -f "$registry" ] || return 1
+    while read -r line || [ -n "$line" ]; do
+        case $line in
+            *"$1/herdr-plugin"*) return 0 ;;
+        esac
+    done <"$registry"
+    return 1
+}
+
 uninstall() {
     if [ ! -e "$dir/$name" ] && [ ! -L "$dir/$name" ]; then
         say "There is no $dir/$name to remove."
         return
+    fi
+    data=${XDG_DATA_HOME:-${HOME:-}/.local/share}/$name
+    if [ -z "$force" ] && is_set_up "$data"; then
+        fail "Herdr is still set up with $name; nothing was removed" "first: $name setup herdr --undo   (or --force)"
     fi
     if [ -n "$dry_run" ]; then
         say "Would run: $dir/$name shim remove"
@@ -195,14 +217,13 @@ uninstall() {
     "$dir/$name" shim remove >/dev/null 2>&1 || say "The link that --shim makes could not be removed."
     rm -f "$dir/$name" || fail "could not remove $dir/$name"
     say "Removed $dir/$name"
-    data=${XDG_DATA_HOME:-${HOME:-}/.local/share}/$name
     if [ -d "$data" ]; then
         say "$data stays: it holds what undo needs, kept patches and local boxes."
     fi
 }
 
 main() {
-    dir='' version='' checkout='' shim='' dry_run='' action=install from_release=''
+    dir='' version='' checkout='' shim='' dry_run='' force='' action=install from_release=''
     while [ $# -gt 0 ]; do
         option=$1
         case $option in
@@ -224,6 +245,7 @@ main() {
             --shim) shim=yes ;;
             --dry-run) dry_run=yes ;;
             --uninstall) action=uninstall ;;
+            --force) force=yes ;;
             -h | --help)
                 usage
                 exit 0

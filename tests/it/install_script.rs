@@ -1,9 +1,10 @@
 //! install.sh: every shell, both downloaders, and everything that can go wrong on the way.
 
-use crate::support::{Answer, Home, Outcome, PATH, Server, User, outcome, program};
+use crate::support::{Answer, Herdr, Home, Outcome, PATH, Pty, Server, User, outcome, program};
 use sha2::Digest as _;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What a release holds: it runs, and says its version.
 const BINARY: &str = "#!/bin/sh\necho \"createos-sandbox 9.9.9 $*\"\n";
@@ -303,6 +304,30 @@ fn the_shim_comes_and_goes_with_the_binary() {
 }
 
 #[test]
+fn nothing_is_uninstalled_while_herdr_is_set_up_with_it() {
+    let receipt = ".local/share/createos-sandbox/receipts/herdr.json";
+    for by_registry in [false, true] {
+        let home = with_old();
+        if by_registry {
+            let root = home.path().join(".local/share/createos-sandbox/herdr-plugin").display().to_string();
+            home.write(".config/herdr/plugins.json", format!("[{{\"plugin_root\":\"{root}\"}}]"));
+        } else {
+            home.write(receipt, "{}");
+        }
+        let refused = run(&home, &["sh"], &["--uninstall"]).fails(1, "Herdr is still set up");
+        assert!(refused.stderr.contains("help: first: createos-sandbox setup herdr --undo"), "{refused:?}");
+        old_is_untouched(&home);
+        let _ = run(&home, &["sh"], &["--uninstall", "--force"]).success();
+        assert!(listing(&home).is_empty());
+    }
+    // The file is the one that a real setup writes.
+    let home = crate::setup::machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let _ = home.run(&["setup", "herdr"]).success();
+    assert!(home.path().join(receipt).exists());
+}
+
+#[test]
 fn a_checkout_is_built_with_cargo() {
     let home = Home::new();
     home.write("checkout/Cargo.toml", "[package]\n");
@@ -316,7 +341,9 @@ fn a_checkout_is_built_with_cargo() {
     let run = |home: &Home| outcome(home.command_of(&home.path().join("checkout/install.sh"), &[]));
     let home = home.with_bin();
     let done = run(&home).success();
-    assert!(done.stdout.starts_with("Installed built to "), "{done:?}");
+    let (before, after) = done.stdout.split_once('\n').expect("two lines");
+    assert!(before.contains("the first time takes some minutes"), "{done:?}");
+    assert!(after.starts_with("Installed built to "), "{done:?}");
     let checkout = home.path().join("checkout").display().to_string();
     let asked = home.read("asked");
     assert!(
@@ -324,6 +351,9 @@ fn a_checkout_is_built_with_cargo() {
         "{asked}"
     );
     assert_eq!(listing(&home), ["createos-sandbox"]);
+    let mut terminal = Pty::spawn(home.command_of(&home.path().join("checkout/install.sh"), &[]), 24, 200);
+    assert!(terminal.wait(Duration::from_secs(60)).success(), "{}", terminal.text());
+    assert!(home.read("asked").starts_with("install --locked "), "cargo shows its progress on a terminal");
 
     // A build that fails, and no cargo at all, change nothing.
     let home = with_old();
