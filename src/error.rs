@@ -62,7 +62,11 @@ impl Error {
     /// Adds what to do next: a sentence or a command to type.
     #[must_use]
     pub(crate) fn help(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        let hint = hint.into();
+        // Words of another program may be none; an empty line would help nobody.
+        if !hint.trim().is_empty() {
+            self.hints.push(hint);
+        }
         self
     }
 

@@ -200,6 +200,11 @@ impl Chord {
         Self { prefixed: false, stroke }
     }
 
+    /// Whether Herdr's prefix comes first; without it the chord is taken from every program.
+    pub(crate) fn is_prefixed(self) -> bool {
+        self.prefixed
+    }
+
     /// The chord after the prefix.
     pub(super) fn prefixed(stroke: Stroke) -> Self {
         Self { prefixed: true, stroke }

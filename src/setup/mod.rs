@@ -144,6 +144,7 @@ impl Session<'_> {
             (observed, checks)
         };
         let (mut observed, mut checks) = look();
+        plan_config::refuse_local_egress(self.request, &observed.config)?;
         let can_be_had = install::missing::installable(&checks, &observed, self.paths)?;
         let ids: Vec<&str> = can_be_had.iter().map(|(check, _)| check.id).collect();
         if install::missing::install(&can_be_had, self.consent(), self.paths, &|text| self.say(text))? {
@@ -332,8 +333,8 @@ fn missing(checks: &[Check]) -> Result<()> {
         let needed = check.needed.as_ref().map_or_else(String::new, |needed| format!(" (needs {needed})"));
         error = error.fact(check.id, format!("{}{needed}", check.message));
     }
-    for fix in failed.iter().filter_map(|check| check.fix.as_ref()) {
-        error = error.help(fix);
+    for line in failed.iter().filter_map(|check| check.fix.as_ref()).flat_map(|fix| fix.lines()) {
+        error = error.help(line);
     }
     Err(error)
 }

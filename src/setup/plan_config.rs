@@ -3,6 +3,8 @@
 
 use super::backup;
 use super::change::{Change, FileChange, Line};
+use super::checks::NOT_LOCAL;
+use super::files::FileSeen;
 use super::observe::Observed;
 use super::plan::{Plan, Warning};
 use super::receipt::What;
@@ -65,6 +67,30 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
         rebound: Vec::new(),
     }));
     Ok(())
+}
+
+/// Refuses an egress list where boxes are made on this machine: not one could be made.
+///
+/// # Errors
+/// The flags and `config.json` together, or `config.json` alone where it is kept, ask for both.
+pub(super) fn refuse_local_egress(request: &Request, config: &FileSeen) -> Result<()> {
+    let asks_for_both = |settings: &Settings| {
+        settings.provider == Some(Provider::Local)
+            && settings.egress.as_ref().is_some_and(|rules| !rules.is_empty())
+    };
+    let kept = match request.rewrite {
+        Rewrite::Reset => Settings::default(),
+        Rewrite::No | Rewrite::Keep => Settings::salvage(config.contents()).0,
+    };
+    let stays_so = request.rewrite == Rewrite::No && asks_for_both(&kept);
+    if !stays_so && !asks_for_both(&request.settings.clone().over(kept)) {
+        return Ok(());
+    }
+    let error = Error::usage(NOT_LOCAL).help("leave --egress out, or use --provider createos");
+    if request.settings.egress.as_ref().is_some_and(|rules| !rules.is_empty()) {
+        return Err(error);
+    }
+    Err(error.help("the list is in config.json; empty it with: createos-sandbox setup herdr --force --provider local --egress none"))
 }
 
 /// The settings of a file that we write: the four that setup has always written, and what was asked for.

@@ -12,6 +12,7 @@ use crate::paths::Paths;
 
 /// Adds what happens to `config.toml`.
 pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, paths: &Paths) -> Result<()> {
+    warn_direct(plan, request);
     let file = &observed.keys;
     let shown = paths.show(&file.path);
     if !request.edit_keys {
@@ -121,6 +122,21 @@ fn without_rechosen(
         }
     }
     Ok((text, rebound))
+}
+
+/// A chosen chord without the prefix is worth a word: Herdr takes it before any program sees it.
+fn warn_direct(plan: &mut Plan, request: &Request) {
+    for key in &request.keys {
+        if request.chosen_keys.contains(&key.action) && !key.chord.is_prefixed() {
+            plan.warnings.push(Warning {
+                message: format!(
+                    "{} is then taken from every program in Herdr: it runs {}",
+                    key.chord, key.action
+                ),
+                fix: Some(format!("put prefix+ before it: --key {}=prefix+{}", key.action, key.chord)),
+            });
+        }
+    }
 }
 
 /// Says why an action did not get its first choice, and which default of Herdr's gives way.

@@ -102,6 +102,11 @@ mod tests {
     }
 
     #[test]
+    fn a_hint_without_words_is_no_line() {
+        assert_eq!(format_error(&Error::failed("it broke").help("").help(" \n")), "error: it broke");
+    }
+
+    #[test]
     fn hostile_bytes_in_an_error_are_made_visible() {
         let error = Error::failed("name \u{1b}[2J\u{7}");
         assert_eq!(format_error(&error), "error: name \\x1b[2J\\x07");

@@ -5,6 +5,9 @@ mod plugin;
 mod programs;
 mod surroundings;
 
+pub(super) use plugin::NOT_LOCAL;
+pub(super) use programs::WITHOUT_ACCOUNT;
+
 use super::check::Check;
 use super::observe::{Observed, provider};
 use super::request::Request;
@@ -80,5 +83,20 @@ pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     checks.push(surroundings::mappings(context));
     checks.push(surroundings::shim(context));
     checks.push(plugin::paths(context));
+    keep_provider(&mut checks, context.request);
     checks
+}
+
+/// A setup that is proposed as a fix keeps the `--provider local` of this command line: without it, it would
+/// set up something else.
+fn keep_provider(checks: &mut [Check], request: &Request) {
+    const SETUP: &str = "createos-sandbox setup herdr";
+    if request.settings.provider != Some(Provider::Local) {
+        return;
+    }
+    for fix in checks.iter_mut().filter_map(|check| check.fix.as_mut()) {
+        if !fix.contains("--provider") {
+            *fix = fix.replace(SETUP, &format!("{SETUP} --provider local"));
+        }
+    }
 }

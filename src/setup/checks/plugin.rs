@@ -101,11 +101,19 @@ pub(super) fn shape(context: &Context<'_>) -> Check {
     }
 }
 
+/// Why an egress list and local boxes do not go together.
+pub(in crate::setup) const NOT_LOCAL: &str = "boxes on this machine cannot enforce an egress list";
+
 /// Whether the allow-list lets the agent's installer through.
 pub(super) fn egress(context: &Context<'_>) -> Check {
     let config = context.config();
     if config.egress.is_empty() {
         return Check::ok("egress", "open: a box may reach anything (no egress list)");
+    }
+    if context.provider == Provider::Local {
+        return Check::fail("egress", NOT_LOCAL)
+            .fix("createos-sandbox setup herdr --force --egress none")
+            .required();
     }
     let rules = config.egress.len();
     let plural = if rules == 1 { "rule" } else { "rules" };

@@ -8,6 +8,10 @@ use crate::setup::request::WantedPlugin;
 use crate::setup::session::Session;
 use crate::setup::template::{Need, Requirement};
 
+/// The way that needs neither the official program nor an account; only Linux has local boxes.
+pub(in crate::setup) const WITHOUT_ACCOUNT: &str =
+    "or without an account, boxes on this machine: createos-sandbox setup herdr --provider local";
+
 /// Linux and macOS are what the plugin and the boxes run on.
 pub(super) fn os() -> Check {
     let name = match std::env::consts::OS {
@@ -76,9 +80,14 @@ fn judge(context: &Context<'_>, requirement: &'static Requirement, program: &Pro
     let needed = minimum.clone().unwrap_or_else(|| format!("{id} on PATH"));
     let shown = program.path().map(|path| context.paths.show(path));
     let check = match program {
-        Program::Missing => Check::fail(id, format!("{id} is not on PATH; {}", requirement.purpose))
-            .needed(needed)
-            .fix(requirement.missing.here()),
+        Program::Missing => {
+            let fix = requirement.missing.here();
+            let fix = match requirement.needed {
+                Need::Createos if cfg!(target_os = "linux") => format!("{fix}\n{WITHOUT_ACCOUNT}"),
+                _ => fix.to_owned(),
+            };
+            Check::fail(id, format!("{id} is not on PATH; {}", requirement.purpose)).needed(needed).fix(fix)
+        }
         Program::Broken { reason, .. } => {
             Check::fail(id, reason.clone()).needed(needed).fix(requirement.missing.here())
         }

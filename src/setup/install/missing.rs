@@ -4,6 +4,7 @@ use super::{Installation, Installed, Machine, NotFirst};
 use crate::error::Result;
 use crate::paths::Paths;
 use crate::setup::check::{Check, Status};
+use crate::setup::checks::WITHOUT_ACCOUNT;
 use crate::setup::observe::Observed;
 use crate::setup::programs::Program;
 use crate::ui;
@@ -63,6 +64,9 @@ pub(in crate::setup) fn install(
         say(&doing);
         for line in installation.lines() {
             say(&format!("  {line}"));
+        }
+        if consent == Consent::Ask && id == "createos" && cfg!(target_os = "linux") {
+            say(WITHOUT_ACCOUNT);
         }
         let agreed = match consent {
             Consent::Given => true,

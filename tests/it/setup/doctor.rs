@@ -52,7 +52,7 @@ fn the_fix_for_notices_can_be_pasted_as_it_stands() {
     home.write(CONFIG, before);
     let check = notices(&home);
     let (_, lines) = check["fix"].as_str().expect("a fix").split_once('\n').expect("lines to paste");
-    home.write(CONFIG, &format!("{before}{lines}\n"));
+    home.write(CONFIG, format!("{before}{lines}\n"));
     assert_eq!(notices(&home)["status"], "ok");
     // A second table of the same name would break the file, so it is not proposed.
     home.write(CONFIG, "[ui.toast]\ndelivery = \"off\"\n");
@@ -136,6 +136,57 @@ fn a_program_that_is_not_there_is_named_with_the_command_that_brings_it() {
     assert!(doctor.stdout.contains("herdr is not on PATH"), "{}", doctor.stdout);
     assert!(doctor.stdout.contains("fix: install it from https://herdr.dev"), "{}", doctor.stdout);
     assert!(doctor.stdout.contains("createos is not on PATH"), "{}", doctor.stdout);
+    if cfg!(target_os = "linux") {
+        let other =
+            "or without an account, boxes on this machine: createos-sandbox setup herdr --provider local";
+        assert!(doctor.stdout.contains(other), "{}", doctor.stdout);
+        let setup = home.run(&["setup"]).fails(1, "cannot be set up yet");
+        assert!(setup.stderr.contains(&format!("\nhelp: {other}\n")), "{}", setup.stderr);
+    }
+}
+
+#[test]
+fn a_fix_keeps_the_provider_of_the_command_line() {
+    let home = Home::new().with_bin();
+    let _herdr = Herdr::in_home(&home);
+    let doctor = home.run(&["setup", "--doctor", "--provider", "local"]);
+    let fix = "fix: createos-sandbox setup herdr --provider local\n";
+    assert!(doctor.stdout.contains(fix), "{}", doctor.stdout);
+    assert!(!doctor.stdout.contains("setup herdr\n"), "{}", doctor.stdout);
+}
+
+#[test]
+fn an_egress_list_and_boxes_of_this_machine_are_refused_before_anything_is_written() {
+    let home = Home::new().with_bin();
+    let _herdr = Herdr::in_home(&home);
+    let list = r#"{"egress":["github.com"]}"#;
+    let local = r#"{"egress":["github.com"],"provider":"local"}"#;
+    let cases: [(Option<&str>, &[&str]); 4] = [
+        (None, &["--provider", "local", "--egress", "github.com"]),
+        (Some(list), &["--provider", "local"]),
+        (Some(list), &["--provider", "local", "--force"]),
+        (Some(local), &[]),
+    ];
+    for (file, flags) in cases {
+        if let Some(text) = file {
+            home.write(SETTINGS, text);
+        }
+        let before = tree(home.path());
+        let refused = home.run(&[&["setup", "herdr"], flags].concat());
+        let refused = refused.fails(2, "boxes on this machine cannot enforce an egress list");
+        assert!(
+            refused.stderr.contains("help: leave --egress out, or use --provider createos"),
+            "{refused:?}"
+        );
+        assert_eq!(tree(home.path()), before, "{flags:?}");
+    }
+    let doctor = home.run(&["setup", "--doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains("FAIL  egress "), "{}", doctor.stdout);
+    let fix = "fix: createos-sandbox setup herdr --force --egress none\n";
+    assert!(doctor.stdout.contains(fix), "{}", doctor.stdout);
+    let _ = home.run(&["setup", "herdr", "--force", "--egress", "none"]).success();
+    assert!(home.run(&["setup", "--doctor"]).stdout.contains("ok    egress "));
 }
 
 #[test]

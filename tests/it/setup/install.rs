@@ -126,6 +126,10 @@ fn a_person_is_asked_after_seeing_what_will_happen() {
     let ask = || {
         let terminal = Pty::spawn(home.command(&["setup", "herdr"]), 40, 120);
         terminal.expect("Install createos?", PATIENCE);
+        if cfg!(target_os = "linux") {
+            let text = terminal.text();
+            assert!(text.contains("createos-sandbox setup herdr --provider local"), "{text}");
+        }
         assert!(terminal.text().contains("and its .sha256, and compare them"), "{}", terminal.text());
         terminal
     };

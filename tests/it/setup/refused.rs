@@ -13,6 +13,17 @@ fn state(home: &Home, herdr: &Herdr<'_>) -> (Option<String>, Option<String>, usi
 }
 
 #[test]
+fn a_chord_without_the_prefix_is_warned_about() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let plan = home.run(&["setup", "--dry-run", "--key", "start=ctrl+c"]).success();
+    let words = "ctrl+c is then taken from every program in Herdr";
+    assert!(plan.stdout.contains(words), "{}", plan.stdout);
+    let plan = home.run(&["setup", "--dry-run", "--key", "start=prefix+ctrl+c"]).success();
+    assert!(!plan.stdout.contains("taken from every program"), "{}", plan.stdout);
+}
+
+#[test]
 fn a_link_that_is_refused_leaves_nothing() {
     let home = machine(User::Me);
     let mut herdr = Herdr::in_home(&home);
