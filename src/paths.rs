@@ -110,6 +110,14 @@ impl Paths {
         folders
     }
 
+    /// The uid that the home folder belongs to, when we are root and it is not root's: what root writes there
+    /// would be closed to its owner.
+    pub(crate) fn foreign_home(&self) -> Option<u32> {
+        use std::os::unix::fs::MetadataExt;
+        let owner = std::fs::metadata(&self.home).ok()?.uid();
+        (rustix::process::geteuid().is_root() && owner != 0).then_some(owner)
+    }
+
     /// `path` as a person writes it, with `~` for the home folder.
     pub(crate) fn show(&self, path: &Path) -> String {
         match path.strip_prefix(&self.home) {

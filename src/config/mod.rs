@@ -54,7 +54,7 @@ impl Config {
     /// # Errors
     /// It cannot be read, or holds something that is not a setting; the message has file, line and column.
     pub(crate) fn load(path: &Path) -> Result<Self> {
-        match std::fs::read(path) {
+        match crate::fs::read_regular(path) {
             Ok(bytes) => Ok(Settings::parse(&bytes).map_err(|error| error.in_file(path))?.resolve()),
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(Settings::default().resolve()),
             Err(source) => Err(Error::io("read", path, &source)),

@@ -1,6 +1,6 @@
 //! Whole or not at all: temporary file beside the real one, fsync, rename, fsync of the folder.
 
-use super::{kill_point, resolve};
+use super::{irregular, kill_point, resolve};
 use crate::error::{Error, IoContext, Result};
 use std::fs::{File, Metadata, Permissions};
 use std::io::Write;
@@ -32,10 +32,17 @@ impl Mode {
 /// mode and owner of an existing file are kept, `new` is the mode of one that did not exist.
 ///
 /// # Errors
-/// Anything that keeps the write from being complete; the old contents are then still there.
+/// Anything that keeps the write from being complete; the old contents are then still there. What is there
+/// is a device, a FIFO, a socket or a folder, which is nobody's to replace.
 pub(crate) fn write_atomic(path: &Path, contents: &[u8], new: Mode) -> Result<()> {
     let real = resolve(path)?;
     let folder = real.parent().ok_or_else(|| Error::failed(format!("{} has no folder", real.display())))?;
+    if let Some(kind) = irregular(&real) {
+        return Err(Error::failed(format!(
+            "{} is {kind}, not a regular file; it is left alone",
+            real.display()
+        )));
+    }
     let existing = match std::fs::metadata(&real) {
         Ok(metadata) => Some(metadata),
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => None,
@@ -80,6 +87,18 @@ mod tests {
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&real).unwrap(), b"new");
         assert_eq!(std::fs::metadata(&real).unwrap().mode() & 0o777, 0o664);
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_never_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (fifo, link) = (dir.path().join("fifo"), dir.path().join("link"));
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        symlink("fifo", &link).unwrap();
+        let refused = write_atomic(&link, b"x", Mode::Private).unwrap_err();
+        assert!(refused.message().contains("fifo is a FIFO"), "{}", refused.message());
+        assert_eq!(irregular(&fifo), Some("a FIFO"));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "nothing staged is left");
     }
 
     #[test]

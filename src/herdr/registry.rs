@@ -101,7 +101,7 @@ pub(crate) struct BadRegistry {
 /// The file cannot be read, or is not a list of plugins: Herdr refuses every plugin call then.
 pub(crate) fn read_registry(path: &Path) -> Result<Vec<Plugin>, BadRegistry> {
     let bad = |reason: String| BadRegistry { path: path.into(), reason };
-    match std::fs::read(path) {
+    match crate::fs::read_regular(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(bad(error.to_string())),

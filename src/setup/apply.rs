@@ -61,10 +61,15 @@ impl Apply<'_> {
             }
         };
         kill_point();
-        for (index, change) in changes.iter().enumerate() {
-            if let Err(error) = self.apply(change, &mut folders) {
-                let error = self.roll_back(&changes[..index], before, &folders, error);
-                return Err(error);
+        let mut done = Vec::new();
+        for change in changes {
+            match self.apply(change, &mut folders) {
+                Ok(did) => done.extend(did.then_some(change)),
+                Err(error) => {
+                    // Half of it may be done.
+                    done.extend(change.may_be_half().then_some(change));
+                    return Err(self.roll_back(&done, before, &folders, error));
+                }
             }
             kill_point();
         }
@@ -137,19 +142,21 @@ impl Apply<'_> {
         Ok(receipt)
     }
 
-    fn apply(&self, change: &Change, folders: &mut Vec<PathBuf>) -> Result<()> {
-        match change {
+    /// Makes a change; false when it was made already, so that it is not this run's to take back.
+    fn apply(&self, change: &Change, folders: &mut Vec<PathBuf>) -> Result<bool> {
+        let done = match change {
             Change::Bundle(change) => {
                 self.write_bundle(&change.folder, &change.before, &change.after, folders)
             }
-            Change::Plugin(change) => self.register(&change.from, &change.to),
+            Change::Plugin(change) => return self.register(&change.from, &change.to),
             Change::Build(build) => self.build(build).map_err(|error| match self.revert(change) {
                 Ok(()) => error,
                 Err(failed) => error.fact("not taken back", failed.message()),
             }),
             Change::Program(change) => write_program(&change.path, &change.after),
             Change::File(change) => self.write_file(change, folders),
-        }
+        };
+        done.map(|()| true)
     }
 
     fn revert(&self, change: &Change) -> Result<()> {
@@ -157,7 +164,7 @@ impl Apply<'_> {
             Change::Bundle(BundleChange { folder, before, after }) => {
                 self.write_bundle(folder, after, before, &mut Vec::new())
             }
-            Change::Plugin(PluginChange { from, to }) => self.register(to, from),
+            Change::Plugin(PluginChange { from, to }) => self.register(to, from).map(|_did| ()),
             // The build changed nothing of ours; the program that it may have replaced is given back.
             Change::Build(BuildChange { createos, .. }) => {
                 let kept = Receipt::read(self.paths)?.and_then(|receipt| receipt.program);
@@ -172,14 +179,24 @@ impl Apply<'_> {
                 Some(before) => write_program(path, before),
                 None => Ok(()),
             },
-            Change::File(FileChange { path, before, .. }) => restore(path, before.as_deref()),
+            Change::File(FileChange { path, before, after, .. }) => {
+                let now = read(path)?;
+                // A change that failed may not have been made; and what somebody wrote since is his.
+                if now == *before {
+                    return Ok(());
+                }
+                if now != *after {
+                    return Err(Error::failed(format!("{} changed meanwhile", self.paths.show(path))));
+                }
+                restore(path, before.as_deref())
+            }
         }
     }
 
     /// Takes back what was done, last first, and adds to the error what could not be.
     fn roll_back(
         &self,
-        done: &[Change],
+        done: &[&Change],
         before: Option<Receipt>,
         folders: &[PathBuf],
         error: Error,
@@ -226,7 +243,10 @@ impl Apply<'_> {
         }
         for name in before.keys().filter(|name| !after.contains_key(*name)) {
             let path = folder.join(name);
-            std::fs::remove_file(&path).at("remove", &path)?;
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                result => result.at("remove", &path)?,
+            }
         }
         if after.is_empty() {
             // It stays when somebody has put something of his own into it.
@@ -235,9 +255,9 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Brings the registration from one state to another. What is there now decides about the steps, since a
+    /// Brings the registration from one state to another; false when it was there already. What is there now decides about the steps, since a
     /// run that was killed may have done some of them.
-    fn register(&self, from: &PluginState, to: &PluginState) -> Result<()> {
+    fn register(&self, from: &PluginState, to: &PluginState) -> Result<bool> {
         let herdr = self.herdr.as_ref().ok_or_else(|| {
             Error::failed("herdr is not there to change its plugins")
                 .help("install it from https://herdr.dev")
@@ -245,7 +265,7 @@ impl Apply<'_> {
         let now = self.state_now()?;
         let is = |state: &PluginState| now.is_at(state) && now.enabled() == state.enabled();
         if is(to) {
-            return Ok(());
+            return Ok(false);
         }
         if !is(from) && now != PluginState::Absent {
             return Err(Error::failed("the plugin was registered anew meanwhile")
@@ -261,10 +281,11 @@ impl Apply<'_> {
                 && let Err(back) = self.step(herdr, &there, &now)
             {
                 return outcome
+                    .map(|()| true)
                     .map_err(|error| error.fact("not taken back", format!("it was {now}: {back}")));
             }
         }
-        outcome
+        outcome.map(|()| true)
     }
 
     fn step(&self, herdr: &Herdr, now: &PluginState, to: &PluginState) -> Result<()> {
@@ -364,7 +385,7 @@ impl Apply<'_> {
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>> {
-    match std::fs::read(path) {
+    match crate::fs::read_regular(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::io("read", path, &error)),
@@ -384,6 +405,9 @@ fn restore(path: &Path, before: Option<&[u8]>) -> Result<()> {
         Some(bytes) => write_atomic(path, bytes, Mode::Shared),
         None => {
             let real = crate::fs::resolve(path)?;
+            if let Some(kind) = crate::fs::irregular(&real) {
+                return Err(Error::failed(format!("{} is {kind}, not a regular file", real.display())));
+            }
             match std::fs::remove_file(&real) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
                 result => result.at("remove", &real),

@@ -18,7 +18,7 @@ pub(super) fn place(path: &Path, bytes: &[u8]) -> Option<PathBuf> {
     let mut number = 1;
     loop {
         let place = numbered(number);
-        match std::fs::read(&place) {
+        match crate::fs::read_regular(&place) {
             Ok(old) if old == bytes => return None,
             // Something is there, even if it cannot be read.
             _ if place.symlink_metadata().is_ok() => number += 1,

@@ -40,7 +40,7 @@ impl Programs {
     /// It cannot be read, or is not one.
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(PROGRAMS);
-        let bytes = match std::fs::read(&path) {
+        let bytes = match crate::fs::read_regular(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("read", &path, &error)),

@@ -95,6 +95,11 @@ pub(crate) struct Line {
 }
 
 impl Change {
+    /// Whether it may have been made in part when it failed. The others take themselves back.
+    pub(crate) fn may_be_half(&self) -> bool {
+        matches!(self, Self::Bundle(_) | Self::Program(_))
+    }
+
     /// The change in words.
     pub(crate) fn line(&self, paths: &Paths) -> Line {
         let line = |verb, thing: String, rest: String| Line { verb, thing, rest };

@@ -1,7 +1,7 @@
 //! A user's file as it is: its bytes, and whether it is ours to write.
 
 use crate::exec::Run;
-use crate::fs::resolve;
+use crate::fs::{irregular, read_regular, resolve};
 use rustix::fs::{Access, access};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,13 @@ pub(crate) enum Owner {
         /// Where the change belongs.
         source: PathBuf,
     },
+    /// Nobody: it is no regular file, so it is not read either.
+    Irregular {
+        /// What it is, in words.
+        kind: &'static str,
+        /// Where it is.
+        real: PathBuf,
+    },
     /// Nobody: it, or its folder, is read-only for us.
     ReadOnly {
         /// Which of them, and how.
@@ -59,15 +66,21 @@ impl FileSeen {
             Ok(real) => (real, None),
             Err(error) => (path.to_path_buf(), Some(error.message().to_owned())),
         };
-        let bytes = match std::fs::read(&real) {
+        let irregular = irregular(&real);
+        let bytes = match read_regular(&real) {
             Ok(bytes) => Some(bytes),
+            // It is nobody's to read, and no fault of the file: its owner says so.
+            Err(_) if irregular.is_some() => None,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => {
                 unreadable.get_or_insert_with(|| error.to_string());
                 None
             }
         };
-        let owner = owner(path, &real);
+        let owner = match irregular {
+            Some(kind) => Owner::Irregular { kind, real: real.clone() },
+            None => owner(path, &real),
+        };
         Self { path: path.into(), real, bytes, unreadable, owner }
     }
 

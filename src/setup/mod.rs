@@ -39,7 +39,7 @@ use checks::Context;
 use install::missing::Consent;
 use observe::{Depth, Observed, observe};
 use plan::Plan;
-use receipt::What;
+use receipt::{Receipt, What};
 use render::Detail;
 use report::{Command, Report};
 use request::{Mode, Request};
@@ -85,6 +85,10 @@ struct Session<'a> {
 
 impl Session<'_> {
     fn run(&self, report: &mut Report) -> Result<u8> {
+        if let (Mode::Setup | Mode::Undo, Some(uid)) = (self.request.mode, self.paths.foreign_home()) {
+            return Err(Error::usage(format!("{}; nothing was changed", words::foreign_home(uid)))
+                .help("run it as that user, without sudo"));
+        }
         match self.request.mode {
             Mode::Doctor => Ok(self.doctor(report)),
             Mode::Setup => self.set_up(report),
@@ -234,9 +238,9 @@ impl Session<'_> {
     }
 
     fn apply(&self, observed: &Observed, plan: &Plan, purpose: Purpose) -> Result<()> {
-        let before = observed.receipt.clone()?;
         // Two setups at once would not see each other's receipts.
         let _lock = self.lock()?;
+        let before = self.unchanged(observed)?;
         let apply = Apply {
             paths: self.paths,
             herdr: herdr(observed),
@@ -247,6 +251,21 @@ impl Session<'_> {
             quiet: self.request.json,
         };
         apply.run(&plan.changes, before, purpose)
+    }
+
+    /// The receipt, when everything that the plan is made from is still as it was seen: somebody may have set
+    /// up while this run waited for an answer or for the lock.
+    fn unchanged(&self, seen: &Observed) -> Result<Option<Receipt>> {
+        let receipt = Receipt::read(self.paths)?;
+        let registry = self.paths.herdr_config_dir().join("plugins.json");
+        let plugin = observe::registered(&registry, &template::herdr().plugin.id);
+        let same = Ok(&receipt) == seen.receipt.as_ref().map_err(|_| ())
+            && plugin == seen.plugin
+            && observe::bundle(self.paths) == seen.bundle;
+        if same {
+            return Ok(receipt);
+        }
+        Err(Error::failed("Herdr was set up by another run meanwhile").help("run it again"))
     }
 
     /// The lock is on the home folder itself: it is always there, and no file has to be left for it. Where

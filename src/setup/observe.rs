@@ -119,7 +119,10 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
         let session = createos.as_deref().map(|path| scope.spawn(move || session::probe(path)));
         let shapes = createos.as_deref().filter(|_| everything);
         let shapes = shapes.map(|path| scope.spawn(move || Client::createos(path).shapes()));
-        let diagnostics = herdr.as_ref().map(|herdr| scope.spawn(|| herdr.config_check()));
+        // Herdr would wait for ever for what a FIFO says.
+        let readable = crate::fs::irregular(paths.herdr_config_file()).is_none();
+        let diagnostics =
+            herdr.as_ref().filter(|_| readable).map(|herdr| scope.spawn(|| herdr.config_check()));
         let server = herdr.as_ref().filter(|_| everything).map(|herdr| scope.spawn(|| herdr.compatible()));
 
         let isolation = everything.then(|| scope.spawn(crate::local::probe));
@@ -141,10 +144,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
                 WantedPlugin::Checkout(folder) => Some(checkout(folder, &template.plugin.id)),
                 WantedPlugin::Bundled | WantedPlugin::Github(_) => None,
             },
-            bundle: [bundle::MANIFEST, bundle::PROGRAMS]
-                .into_iter()
-                .filter_map(|name| Some((name, std::fs::read(folder.join(name)).ok()?)))
-                .collect(),
+            bundle: bundle(paths),
             recorded: Programs::read(&folder),
             config,
             keys,
@@ -153,6 +153,15 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
             mappings: Store::peek(&paths.plugin_state()).map(|state| state.records),
         }
     })
+}
+
+/// The files of the bundled plugin's folder, as they are.
+pub(crate) fn bundle(paths: &Paths) -> BTreeMap<&'static str, Vec<u8>> {
+    let folder = paths.bundled_plugin();
+    [bundle::MANIFEST, bundle::PROGRAMS]
+        .into_iter()
+        .filter_map(|name| Some((name, crate::fs::read_regular(&folder.join(name)).ok()?)))
+        .collect()
 }
 
 fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {

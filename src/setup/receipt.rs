@@ -186,7 +186,7 @@ impl Receipt {
     /// It cannot be read, is damaged, or a newer version of this program wrote it.
     pub(crate) fn read(paths: &Paths) -> Result<Option<Self>> {
         let path = file(paths);
-        let bytes = match std::fs::read(&path) {
+        let bytes = match crate::fs::read_regular(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("read", &path, &error)),
@@ -283,7 +283,7 @@ pub(crate) fn keep_original(paths: &Paths, bytes: &[u8]) -> Result<Digest> {
 /// They are gone, or are not the ones that were kept.
 pub(crate) fn original(paths: &Paths, wanted: Digest) -> Result<Vec<u8>> {
     let path = originals(paths).join(wanted.to_string());
-    let bytes = std::fs::read(&path).at("read", &path)?;
+    let bytes = crate::fs::read_regular(&path).at("read", &path)?;
     if digest(&bytes) == wanted {
         return Ok(bytes);
     }

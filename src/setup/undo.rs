@@ -56,11 +56,18 @@ fn plan_file(
     paths: &Paths,
     by_meaning: impl FnOnce(&[u8]) -> Result<Rest>,
 ) -> Result<()> {
-    let now = match std::fs::read(&file.path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(Error::io("read", &file.path, &error)),
-    };
+    let seen = super::files::FileSeen::look(&file.path);
+    if let owner @ super::files::Owner::Irregular { .. } = &seen.owner {
+        plan.warnings.push(Warning {
+            message: format!("{} is left alone: {}", paths.show(&file.path), super::words::owner(owner)),
+            fix: None,
+        });
+        return Ok(());
+    }
+    if let Some(reason) = &seen.unreadable {
+        return Err(Error::failed(format!("{} cannot be read: {reason}", paths.show(&file.path))));
+    }
+    let Some(now) = seen.bytes.clone() else { return Ok(()) };
     let hash = digest(&now);
     if Some(hash) == file.original {
         return Ok(());
@@ -76,7 +83,6 @@ fn plan_file(
     if after.as_ref() == Some(&now) {
         return Ok(());
     }
-    let seen = super::files::FileSeen::look(&file.path);
     if !seen.owner.is_ours_to_write() {
         plan.warnings.push(Warning {
             message: format!(

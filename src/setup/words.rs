@@ -8,6 +8,12 @@ pub(super) fn owner(owner: &Owner) -> String {
         Owner::User => "it is an ordinary file".into(),
         Owner::Linked => "it is a link".into(),
         Owner::Generated { by, source } => format!("{by} writes it, from {}", source.display()),
+        Owner::Irregular { kind, real } => format!("{} is {kind}, not a regular file", real.display()),
         Owner::ReadOnly { reason } => reason.clone(),
     }
+}
+
+/// Why root does not write into somebody's home.
+pub(super) fn foreign_home(uid: u32) -> String {
+    format!("HOME belongs to uid {uid}, and this runs as root")
 }

@@ -75,6 +75,7 @@ pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     checks.push(plugin::shape(context));
     checks.extend(keys::keys(context));
     checks.push(surroundings::config_owner(context));
+    checks.extend(surroundings::home_owner(context));
     checks.push(plugin::egress(context));
     checks
         .push(surroundings::agent_env(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())));

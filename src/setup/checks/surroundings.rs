@@ -24,6 +24,9 @@ pub(super) fn server(context: &Context<'_>) -> Check {
 /// What Herdr itself says about `config.toml`.
 pub(super) fn herdr_config(context: &Context<'_>) -> Check {
     let path = context.paths.show(&context.observed.keys.path);
+    if let owner @ Owner::Irregular { .. } = &context.observed.keys.owner {
+        return Check::skip("herdr-config", format!("not read: {}", words::owner(owner))).path(path);
+    }
     let diagnostics = match &context.observed.diagnostics {
         None => return Check::skip("herdr-config", "there is no herdr to ask"),
         Some(Err(error)) => return Check::warn("herdr-config", error.message().to_owned()).path(path),
@@ -59,6 +62,12 @@ pub(super) fn config_owner(context: &Context<'_>) -> Check {
             .path(path)
             .fix("createos-sandbox setup herdr --no-keys prints the bindings to paste where it is made"),
     }
+}
+
+/// Said only when root looks at somebody else's home.
+pub(super) fn home_owner(context: &Context<'_>) -> Option<Check> {
+    let uid = context.paths.foreign_home()?;
+    Some(Check::warn("home-owner", words::foreign_home(uid)).fix("run it as that user, without sudo"))
 }
 
 /// Whether keys of agents' providers are exported here: they do not reach a box.

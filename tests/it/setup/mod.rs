@@ -4,9 +4,12 @@ mod corpus;
 mod doctor;
 mod first;
 mod install;
+mod irregular;
 mod killed;
+mod race;
 mod refused;
 mod replace;
+mod sudo;
 mod terminal;
 mod undo;
 

@@ -1,0 +1,62 @@
+//! Only regular files are ours: reading a FIFO waits for ever, and replacing a device takes it from everybody.
+
+use std::fs::{File, FileType, OpenOptions};
+use std::io::{Error, ErrorKind, Read, Result};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+/// What `path` is, behind all links, when it is there and is no regular file; in words.
+pub(crate) fn irregular(path: &Path) -> Option<&'static str> {
+    std::fs::metadata(path).ok().and_then(|metadata| kind(metadata.file_type()))
+}
+
+/// The bytes of a regular file; links are followed.
+///
+/// # Errors
+/// As [`std::fs::read`]; or it is no regular file, and nothing of it was read.
+pub(crate) fn read_regular(path: &Path) -> Result<Vec<u8>> {
+    refuse(std::fs::metadata(path)?.file_type())?;
+    // What lies there may be exchanged meanwhile: never wait for a writer, and look again at what was opened.
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    let flags = flags.bits().try_into().map_err(|_| Error::from(ErrorKind::Unsupported))?;
+    let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    refuse(file.metadata()?.file_type())?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn refuse(found: FileType) -> Result<()> {
+    match kind(found) {
+        None => Ok(()),
+        Some(kind) => Err(Error::new(ErrorKind::InvalidInput, format!("it is {kind}, not a regular file"))),
+    }
+}
+
+fn kind(found: FileType) -> Option<&'static str> {
+    match found {
+        found if found.is_file() => None,
+        found if found.is_dir() => Some("a folder"),
+        found if found.is_fifo() => Some("a FIFO"),
+        found if found.is_socket() => Some("a socket"),
+        _ => Some("a device"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fifo_is_not_waited_for_and_a_link_to_a_file_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (fifo, file, link) = (dir.path().join("fifo"), dir.path().join("file"), dir.path().join("link"));
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        assert!(read_regular(&fifo).unwrap_err().to_string().contains("a FIFO"));
+        std::fs::write(&file, "x").unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        assert_eq!((read_regular(&link).unwrap(), irregular(&link)), (b"x".to_vec(), None));
+        assert_eq!(irregular(dir.path()), Some("a folder"));
+        assert_eq!(read_regular(&dir.path().join("absent")).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+}
