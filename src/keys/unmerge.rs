@@ -29,7 +29,8 @@ pub(crate) fn unmerge(text: &[u8], added: &Added) -> Result<Unmerged, KeysError>
     let (ours, left) = recognise(&document.entries()?, &added.entries);
     let mut expected = Meaning::of(document.root());
     if document.shape()? == Shape::Absent && ours.is_empty() {
-        return Ok(Unmerged { text: text.to_vec(), removed: Vec::new(), left });
+        let text = without_lone_markers(document.lines.text())?.into_bytes();
+        return Ok(Unmerged { text, removed: Vec::new(), left });
     }
     let mut index = 0;
     expected.commands().retain(|_| {
@@ -42,7 +43,7 @@ pub(crate) fn unmerge(text: &[u8], added: &Added) -> Result<Unmerged, KeysError>
     let all = document.lines.text();
     let result = match exactly(all, added).filter(|text| means(text, &expected)) {
         Some(text) => text,
-        None => by_meaning(all, &ours)?,
+        None => without_lone_markers(&by_meaning(all, &ours)?)?,
     };
     if !means(&result, &expected) {
         let line = ours.first().map_or(1, |(index, _)| document.entries().map_or(1, |all| all[*index].line));
@@ -103,6 +104,32 @@ fn by_meaning(text: &str, ours: &[(usize, Binding)]) -> Result<String, KeysError
         text.replace_range(place, "");
     }
     Ok(text)
+}
+
+/// Without the markers that nothing of ours follows any more, and one blank line above each: Herdr's own
+/// reset takes the entries and leaves the comments.
+fn without_lone_markers(text: &str) -> Result<String, KeysError> {
+    let document = Document::parse(text.as_bytes())?;
+    let (lines, entries) = (&document.lines, document.entries()?);
+    let mut rest = text.to_owned();
+    let mut end = text.len();
+    while let Some(start) = (end > 0).then(|| lines.start(end - 1)) {
+        let next = entries.iter().find(|entry| entry.span.start >= end);
+        let is_followed = next.is_some_and(|next| {
+            text[end..next.span.start].trim().is_empty() && next.command.starts_with(crate::paths::PLUGIN_ID)
+        });
+        let mut from = start.max(bom(lines));
+        if !is_followed && text[from..end].trim() == MARKER {
+            if let Some(above) = above(lines, start).filter(|above| is_blank(lines.at(*above))) {
+                from = above.max(bom(lines));
+            }
+            rest.replace_range(from..end, "");
+        }
+        end = start.min(from);
+    }
+    // What looks like a comment may stand in a string.
+    let meaning = Meaning::of(document.root()).trimmed();
+    Ok(if means(&rest, &meaning) { rest } else { text.to_owned() })
 }
 
 /// The lines of a `[[keys.command]]` table, with our marker and one blank line above it.

@@ -3,7 +3,7 @@
 
 use super::change::{BuildChange, BundleChange, Change, FileChange, PluginChange, ProgramChange};
 use super::observe::registered;
-use super::receipt::{self, PluginState, ProgramReceipt, Receipt, State, What};
+use super::receipt::{self, KeysReceipt, PluginState, ProgramReceipt, Receipt, State, What};
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
 use crate::fs::{Mode, digest, kill_point, sweep_staged, write_atomic};
@@ -43,17 +43,10 @@ impl Apply<'_> {
         self.sweep(changes, before.as_ref());
         let mut folders = Vec::new();
         let mut receipt = match purpose {
-            Purpose::Setup => {
-                self.make_folders(&self.paths.receipts(), 0o700, &mut folders)?;
-                if changes.iter().any(|change| matches!(change, Change::Bundle(_))) {
-                    self.make_folders(&self.paths.bundled_plugin(), 0o755, &mut folders)?;
-                }
-                let mut receipt = self.begin(before.clone(), changes)?;
-                // Known now, so that the undo of a run that was killed removes them too.
-                receipt.folders.append(&mut folders.clone());
-                receipt.write(self.paths)?;
-                receipt
-            }
+            Purpose::Setup => match self.prepare(changes, before.clone(), &mut folders) {
+                Ok(receipt) => receipt,
+                Err(error) => return Err(self.roll_back(&[], before, &folders, error)),
+            },
             Purpose::Undo => {
                 let receipt = Receipt { state: State::Applying, ..before.clone().unwrap_or_default() };
                 receipt.write(self.paths)?;
@@ -89,6 +82,28 @@ impl Apply<'_> {
         }
     }
 
+    /// Folders, the receipt and the originals. The receipt comes first, so that nothing is ever kept that no
+    /// undo knows of.
+    fn prepare(
+        &self,
+        changes: &[Change],
+        before: Option<Receipt>,
+        folders: &mut Vec<PathBuf>,
+    ) -> Result<Receipt> {
+        self.make_folders(&self.paths.receipts(), 0o700, folders)?;
+        if changes.iter().any(|change| matches!(change, Change::Bundle(_))) {
+            self.make_folders(&self.paths.bundled_plugin(), 0o755, folders)?;
+        }
+        let mut receipt = Receipt { state: State::Applying, ..before.unwrap_or_default() };
+        receipt.folders.extend(folders.iter().cloned());
+        let herdr_config = super::files::absolute(self.paths.herdr_config_dir());
+        receipt.herdr_config.get_or_insert(herdr_config);
+        receipt.write(self.paths)?;
+        let receipt = self.begin(receipt, changes)?;
+        receipt.write(self.paths)?;
+        Ok(receipt)
+    }
+
     /// What a write that was killed left behind, now or in an earlier run.
     fn sweep(&self, changes: &[Change], before: Option<&Receipt>) {
         let changed = changes.iter().filter_map(|change| match change {
@@ -109,8 +124,7 @@ impl Apply<'_> {
     }
 
     /// The receipt with everything that is about to happen, and the originals beside it.
-    fn begin(&self, before: Option<Receipt>, changes: &[Change]) -> Result<Receipt> {
-        let mut receipt = Receipt { state: State::Applying, ..before.unwrap_or_default() };
+    fn begin(&self, mut receipt: Receipt, changes: &[Change]) -> Result<Receipt> {
         for change in changes {
             match change {
                 Change::File(change) => {
@@ -122,13 +136,13 @@ impl Apply<'_> {
                         receipt::keep_original(self.paths, after)?;
                     }
                     receipt.note_file(change.what, &change.path, original, digest(after));
-                    for added in &mut receipt.keys {
-                        added.entries.retain(|entry| !change.rebound.contains(&entry.command));
+                    for kept in receipt.keys.iter_mut().filter(|kept| kept.may_be_in(&change.path)) {
+                        kept.added.entries.retain(|entry| !change.rebound.contains(&entry.command));
                     }
-                    receipt.keys.retain(|added| !added.entries.is_empty());
-                    if let Some(added) = change.added.as_ref().filter(|added| !receipt.keys.contains(added)) {
-                        receipt.keys.push(added.clone());
-                    }
+                    receipt.keys.retain(|kept| !kept.added.entries.is_empty());
+                    let added = change.added.clone();
+                    let added = added.map(|added| KeysReceipt { path: Some(change.path.clone()), added });
+                    receipt.keys.extend(added.filter(|added| !receipt.keys.contains(added)));
                 }
                 Change::Plugin(change) => receipt.note_plugin(&change.from, &change.to),
                 Change::Build(BuildChange { createos: Some(path), .. }) if receipt.program.is_none() => {
@@ -216,9 +230,8 @@ impl Apply<'_> {
             Some(receipt) => receipt.write(self.paths),
             None => Receipt::remove(self.paths),
         };
-        if before.is_none() {
-            remove_folders(folders);
-        }
+        // Those of this run only, and only when they are empty.
+        remove_folders(folders);
         match cleared {
             Ok(()) if done.is_empty() => error.fact("nothing was changed", "it failed at the first step"),
             Ok(()) => error.fact("taken back", "everything that was changed before it"),
@@ -243,6 +256,10 @@ impl Apply<'_> {
         }
         for name in before.keys().filter(|name| !after.contains_key(*name)) {
             let path = folder.join(name);
+            if crate::fs::irregular(&path).is_some() {
+                // Somebody else's: we write files.
+                continue;
+            }
             match std::fs::remove_file(&path) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 result => result.at("remove", &path)?,

@@ -60,8 +60,7 @@ impl Owner {
 impl FileSeen {
     /// Looks at the file.
     pub(crate) fn look(path: &Path) -> Self {
-        // With an empty XDG_CONFIG_HOME Herdr's paths are relative; a receipt must not be.
-        let path = &std::path::absolute(path).unwrap_or_else(|_is_empty| path.to_path_buf());
+        let path = &absolute(path);
         let (real, mut unreadable) = match resolve(path) {
             Ok(real) => (real, None),
             Err(error) => (path.to_path_buf(), Some(error.message().to_owned())),
@@ -88,6 +87,11 @@ impl FileSeen {
     pub(crate) fn contents(&self) -> &[u8] {
         self.bytes.as_deref().unwrap_or_default()
     }
+}
+
+/// With an empty XDG_CONFIG_HOME Herdr's paths are relative; a receipt must not be.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_is_empty| path.to_path_buf())
 }
 
 fn owner(path: &Path, real: &Path) -> Owner {

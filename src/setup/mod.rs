@@ -10,6 +10,7 @@ mod check;
 mod checks;
 mod files;
 pub(crate) mod install;
+mod leftovers;
 mod observe;
 mod plan;
 mod plan_config;
@@ -167,6 +168,9 @@ impl Session<'_> {
         missing?;
         let own = programs::own_path()
             .ok_or_else(|| Error::cannot_run("this binary was moved or removed while it ran"))?;
+        if let Ok(Some(receipt)) = &observed.receipt {
+            self.same_folder(receipt)?;
+        }
         let plan = plan::plan(self.request, &observed, self.paths, &own)?;
         report.add_plan(&plan, self.paths);
         let was_killed =
@@ -194,9 +198,13 @@ impl Session<'_> {
         let template = template::herdr();
         let observed = observe(template, self.paths, self.request, Depth::Setup);
         let Some(receipt) = observed.receipt.clone()? else {
+            if !self.request.dry_run && self.swept(&observed, report)? {
+                return Ok(0);
+            }
             self.say("There is nothing to take back: no setup is on record here. Nothing was changed.");
             return Ok(0);
         };
+        self.same_folder(&receipt)?;
         let plan = undo::plan(&receipt, &observed, self.paths)?;
         report.add_plan(&plan, self.paths);
         let boxes = observed.mappings.as_ref().map_or(&[][..], Vec::as_slice);
@@ -218,8 +226,47 @@ impl Session<'_> {
         if edits_keys(&plan) {
             self.reload(&observed);
         }
-        self.say("Done. Everything that setup did was taken back.");
+        self.say(if plan.warnings.is_empty() {
+            "Done. Everything that setup did was taken back."
+        } else {
+            "Done. Everything that setup did was taken back, but for what is warned of above."
+        });
         Ok(self.code(&plan))
+    }
+
+    /// Removes what a killed run left without a receipt; whether there was something.
+    fn swept(&self, observed: &Observed, report: &mut Report) -> Result<bool> {
+        let _lock = self.lock()?;
+        self.unchanged(observed)?;
+        let gone = leftovers::sweep(self.paths, observed);
+        for path in &gone {
+            self.say(format!("removed  {}", self.paths.show(path)));
+        }
+        report.changed = !gone.is_empty();
+        if report.changed {
+            self.say("Done. A setup that did not come to its end had left this behind.");
+        }
+        Ok(report.changed)
+    }
+
+    /// Another configuration folder has another registry and another `config.json`.
+    fn same_folder(&self, receipt: &Receipt) -> Result<()> {
+        let real = |path: &std::path::Path| {
+            let path = files::absolute(path);
+            path.canonicalize().unwrap_or(path)
+        };
+        let now = self.paths.herdr_config_dir();
+        let Some(known) = receipt.herdr_config.as_deref().filter(|known| real(known) != real(now)) else {
+            return Ok(());
+        };
+        let folder = known.parent().unwrap_or(known);
+        Err(Error::failed("Herdr was set up in another configuration folder; nothing was changed")
+            .fact("it was", known.display().to_string())
+            .fact("it is", files::absolute(now).display().to_string())
+            .help(format!(
+                "take that back first: XDG_CONFIG_HOME={} createos-sandbox setup herdr --undo",
+                folder.display()
+            )))
     }
 
     /// Shows the plan and asks when somebody is there. False means that nothing is to be done.

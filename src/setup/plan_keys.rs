@@ -94,7 +94,9 @@ fn without_rechosen(
     let mut rebound = Vec::new();
     let Ok(seen) = keys::observe(&text, &request.keys) else { return Ok((text, rebound)) };
     let receipt = observed.receipt.as_ref().ok().and_then(Option::as_ref);
-    let mine: Vec<&Added> = receipt.iter().flat_map(|receipt| &receipt.keys).collect();
+    let kept = receipt.iter().flat_map(|receipt| &receipt.keys);
+    let mine: Vec<&Added> =
+        kept.filter(|kept| kept.may_be_in(&observed.keys.path)).map(|kept| &kept.added).collect();
     for wanted in request.keys.iter().filter(|wanted| request.chosen_keys.contains(&wanted.action)) {
         let state = seen.actions.iter().find(|known| known.action == wanted.action).map(|known| &known.state);
         let Some(State::Bound { live, .. }) = state else { continue };

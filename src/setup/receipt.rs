@@ -30,7 +30,10 @@ pub(crate) struct Receipt {
     pub(crate) plugin: Option<PluginReceipt>,
     /// The bindings that were added, by each setup that added some.
     #[serde(default)]
-    pub(crate) keys: Vec<Added>,
+    pub(crate) keys: Vec<KeysReceipt>,
+    /// Herdr's configuration folder, absolute; absent in the receipts of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) herdr_config: Option<PathBuf>,
     /// A copy of a program that a build may have replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) program: Option<ProgramReceipt>,
@@ -64,6 +67,24 @@ pub(crate) struct FileReceipt {
     /// Somebody else wrote it between two setups, so that the original is not what undo may give back.
     #[serde(default)]
     pub(crate) edited_between: bool,
+}
+
+/// Bindings that a setup added to a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeysReceipt {
+    /// The file, as Herdr reads it; absent in the receipts of earlier versions, which may mean any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<PathBuf>,
+    /// The bindings.
+    #[serde(flatten)]
+    pub(crate) added: Added,
+}
+
+impl KeysReceipt {
+    /// Whether the bindings may be in the file at `path`.
+    pub(crate) fn may_be_in(&self, path: &Path) -> bool {
+        self.path.as_deref().is_none_or(|known| known == path)
+    }
 }
 
 /// The users' files that setup writes.
@@ -173,6 +194,7 @@ impl Default for Receipt {
             files: Vec::new(),
             plugin: None,
             keys: Vec::new(),
+            herdr_config: None,
             program: None,
             folders: Vec::new(),
         }
@@ -288,6 +310,16 @@ pub(crate) fn original(paths: &Paths, wanted: Digest) -> Result<Vec<u8>> {
         return Ok(bytes);
     }
     Err(Error::failed(format!("{} is not what was kept there", path.display())))
+}
+
+/// The copies beside the receipt that are what their names say.
+pub(crate) fn copies(paths: &Paths) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(originals(paths)) else { return Vec::new() };
+    let is_ours = |path: &PathBuf| {
+        let bytes = crate::fs::read_regular(path).ok();
+        bytes.is_some_and(|bytes| path.ends_with(digest(&bytes).to_string()))
+    };
+    entries.flatten().map(|entry| entry.path()).filter(is_ours).collect()
 }
 
 fn file(paths: &Paths) -> PathBuf {

@@ -9,7 +9,7 @@ use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::fs::{Digest, digest};
 use crate::keys;
-use crate::paths::Paths;
+use crate::paths::{PLUGIN_ID, Paths};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(crate) fn plan(receipt: &Receipt, observed: &Observed, paths: &Paths) -> Res
             What::Config => without_settings(now, file, paths),
         })?;
     }
-    plan_plugin(&mut plan, receipt, observed)?;
+    plan_plugin(&mut plan, receipt, observed);
     if let Some(program) = &receipt.program {
         let now = std::fs::read(&program.path).ok();
         if now.as_deref().map(digest) != Some(program.original) {
@@ -113,8 +113,8 @@ fn original(digest: Option<Digest>, paths: &Paths) -> Result<Rest> {
 
 fn without_keys(now: &[u8], receipt: &Receipt, file: &FileReceipt, paths: &Paths) -> Result<Rest> {
     let mut text = now.to_vec();
-    for added in receipt.keys.iter().rev() {
-        let unmerged = keys::unmerge(&text, added).map_err(|error| {
+    for kept in receipt.keys.iter().rev().filter(|kept| kept.may_be_in(&file.path)) {
+        let unmerged = keys::unmerge(&text, &kept.added).map_err(|error| {
             Error::failed(format!("{}, {error}", paths.show(&file.path)))
                 .fact(
                     "nothing was changed",
@@ -159,15 +159,21 @@ fn without_settings(now: &[u8], file: &FileReceipt, paths: &Paths) -> Result<Res
     Ok(Some(ordered.map_or_else(|| format!("{rest:#}\n"), |settings| settings.to_json()).into_bytes()))
 }
 
-fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed) -> Result<()> {
-    let Some(known) = &receipt.plugin else { return Ok(()) };
-    let registered = observed
-        .plugin
-        .as_ref()
-        .map_err(|reason| Error::failed("Herdr's plugin registry cannot be read").fact("reason", reason))?;
+fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed) {
+    let Some(known) = &receipt.plugin else { return };
+    let mut leave = |message: String, to: &PluginState| {
+        plan.warnings.push(Warning { message, fix: Some(format!("type: {}", command(to))) });
+    };
+    let registered = match &observed.plugin {
+        Ok(registered) => registered,
+        Err(reason) => {
+            leave(format!("the plugin's registration stays, {reason}"), &known.original);
+            return;
+        }
+    };
     let now = PluginState::of(registered.as_ref().map(|registered| &registered.plugin));
     if now == known.original {
-        return Ok(());
+        return;
     }
     let is_ours = now.is_at(&known.left) || now == PluginState::Absent;
     if !is_ours {
@@ -175,8 +181,32 @@ fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed) -> Resul
             message: format!("the plugin stays, since somebody registered it anew: it is {now}"),
             fix: Some("remove it with: herdr plugin uninstall createos.sandbox".into()),
         });
-        return Ok(());
+        return;
     }
-    plan.changes.push(Change::Plugin(PluginChange { from: now, to: known.original.clone() }));
-    Ok(())
+    if observed.programs.get("herdr").and_then(|program| program.path()).is_none() {
+        leave("the plugin's registration stays, since herdr is not there".into(), &known.original);
+        return;
+    }
+    let mut to = known.original.clone();
+    if let PluginState::Linked { root, .. } = &to
+        && !root.is_dir()
+    {
+        leave(format!("the earlier plugin is not linked again, {} is gone", root.display()), &to);
+        to = PluginState::Absent;
+    }
+    if now != to {
+        plan.changes.push(Change::Plugin(PluginChange { from: now, to }));
+    }
+}
+
+/// What a person types to bring the registration there.
+fn command(to: &PluginState) -> String {
+    match to {
+        PluginState::Absent => format!("herdr plugin uninstall {PLUGIN_ID}"),
+        PluginState::Linked { root, .. } => format!("herdr plugin link {}", root.display()),
+        PluginState::Github { source, .. } => {
+            let reference = source.reference.iter().map(|reference| format!(" --ref {reference}"));
+            format!("herdr plugin install {}{}", source.repository, reference.collect::<String>())
+        }
+    }
 }

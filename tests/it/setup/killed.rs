@@ -5,6 +5,7 @@ use super::{CONFIG, SETTINGS, machine};
 use crate::support::{Herdr, User};
 
 const MINE: &str = "# mine\n[ui]\nx = 1\n\n[[keys.command]]\nkey = \"prefix+m\"\ncommand = \"true\"";
+const DATA: &str = ".local/share/createos-sandbox";
 const KILLED: i32 = 128 + 9;
 
 #[test]
@@ -65,6 +66,7 @@ fn an_undo_that_was_killed_is_finished_by_the_next_one() {
         let _ = home.run(&["setup", "--undo"]).success();
         assert_eq!(home.read(CONFIG), MINE, "after point {at}");
         assert!(!home.path().join(SETTINGS).exists() && herdr.registry().is_empty(), "after point {at}");
+        assert!(!home.path().join(DATA).exists(), "copies are left after point {at}");
         if code == 0 {
             assert!(at > 5, "only {at} points");
             return;

@@ -178,3 +178,29 @@ fn a_full_disk_leaves_the_old_files() {
     assert!(!outcome.stdout.contains(".createos-sandbox-"), "nothing staged is left: {outcome:?}");
     assert!(!home.path().join(BUNDLE).exists(), "the steps before it are taken back");
 }
+
+#[test]
+fn the_step_that_fails_half_way_is_taken_back_too() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    // The second of the plugin's two files cannot be written.
+    std::fs::create_dir_all(home.path().join(BUNDLE).join("programs.json/mine")).unwrap();
+    let before = tree(home.path()).into_keys().collect::<Vec<_>>();
+    let _ = home.run(&["setup"]).fails(1, "programs.json is a folder");
+    assert_eq!(tree(home.path()).into_keys().collect::<Vec<_>>(), before);
+    assert!(herdr.registry().is_empty());
+}
+
+#[test]
+fn a_receipt_that_cannot_be_completed_leaves_no_copy() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    // Where the originals go lies a link that leads nowhere.
+    let receipts = home.path().join(".local/share/createos-sandbox/receipts");
+    std::fs::create_dir_all(&receipts).unwrap();
+    std::os::unix::fs::symlink("/nowhere", receipts.join("originals")).unwrap();
+    let _ = home.run(&["setup"]).fails(1, "originals");
+    assert!(!receipts.join("herdr.json").exists());
+    assert!(!home.path().join(BUNDLE).exists());
+}

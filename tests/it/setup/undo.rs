@@ -81,7 +81,8 @@ fn herdrs_own_reset_of_all_keys_is_understood() {
     let _ = herdr.run(&["config", "reset-keys"]).success();
     let after_reset = home.read(CONFIG);
     let _ = home.run(&["setup", "--undo"]).success();
-    assert_eq!(home.read(CONFIG), after_reset);
+    assert!(after_reset.contains("# createos-sandbox"), "the reset leaves our comment: {after_reset}");
+    assert_eq!(home.read(CONFIG), "[ui]\n");
     assert!(backups() >= 1 && herdr.registry().is_empty());
     assert!(!home.path().join(BUNDLE).exists());
 }
@@ -153,4 +154,77 @@ fn a_file_that_moved_between_two_setups_is_cleaned_in_both_places() {
     assert!(home.read("elsewhere.toml").contains("createos.sandbox.start"));
     let _ = home.run(&["setup", "--undo"]).success();
     assert_eq!((home.read(CONFIG).as_str(), home.read("elsewhere.toml").as_str()), ("[ui]\n", "# other\n"));
+}
+
+#[test]
+fn a_binding_of_the_users_own_in_a_second_file_stays() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    let _ = home.run(&["setup"]).success();
+    // The same binding as ours, but written by the user: the setup finds it there and adds the others.
+    let ours = home.read(CONFIG);
+    let start = ours.find("[[keys.command]]").unwrap();
+    let entry = ours[start..].split("\n\n").next().unwrap().trim_end().to_owned() + "\n";
+    let other = home.write("elsewhere.toml", &entry);
+    let mut command = home.command(&["setup"]);
+    command.env("HERDR_CONFIG_PATH", &other);
+    let _ = crate::support::outcome(command).success();
+    // Changed since, so that it is taken apart by meaning.
+    let text = home.read("elsewhere.toml") + "\n[ui]\n";
+    home.write("elsewhere.toml", text);
+    let _ = home.run(&["setup", "--undo"]).success();
+    assert!(home.read("elsewhere.toml").starts_with(&entry), "{}", home.read("elsewhere.toml"));
+    assert_eq!(home.read("elsewhere.toml").matches("createos.sandbox.").count(), 1);
+    assert_eq!(home.read(CONFIG), "[ui]\n");
+}
+
+#[test]
+fn another_configuration_folder_is_refused_with_the_variable_to_set() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    let folder = home.path().join("xdg");
+    let with = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.env("XDG_CONFIG_HOME", &folder);
+        crate::support::outcome(command)
+    };
+    let _ = with(&["setup"]).success();
+    let needed = format!("XDG_CONFIG_HOME={}", folder.display());
+    let refused = home.run(&["setup", "--undo"]).fails(1, "another configuration folder");
+    assert!(refused.stderr.contains(&needed), "{}", refused.stderr);
+    let _ = with(&["setup", "--undo"]).success();
+    assert!(!folder.join("herdr/config.toml").exists() && herdr.registry().is_empty());
+    assert!(!home.path().join(".local/share").exists());
+}
+
+#[test]
+fn what_cannot_be_registered_again_is_a_warning_and_the_rest_goes() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    let manifest =
+        "id = \"createos.sandbox\"\nname = \"x\"\nversion = \"1.0.0\"\nmin_herdr_version = \"0.7.5\"\n";
+    home.write("earlier/herdr-plugin.toml", manifest);
+    let _ = herdr.run(&["plugin", "link", "earlier"]).success();
+    home.write(CONFIG, "[ui]\n");
+    let _ = home.run(&["setup"]).success();
+    std::fs::remove_dir_all(home.path().join("earlier")).unwrap();
+    let undo = home.run(&["setup", "--undo"]).success();
+    assert!(undo.stdout.contains("herdr plugin link"), "{}", undo.stdout);
+    assert_eq!(home.read(CONFIG), "[ui]\n");
+    assert!(herdr.registry().is_empty() && !home.path().join(BUNDLE).exists());
+}
+
+#[test]
+fn without_herdr_the_keys_and_the_files_are_taken_back() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    let _ = home.run(&["setup"]).success();
+    std::fs::remove_file(home.path().join("bin/herdr")).unwrap();
+    let undo = home.run(&["setup", "--undo"]).success();
+    assert!(undo.stdout.contains("herdr plugin uninstall createos.sandbox"), "{}", undo.stdout);
+    assert_eq!(home.read(CONFIG), "[ui]\n");
+    assert!(!home.path().join(SETTINGS).exists() && !home.path().join(BUNDLE).exists());
+    assert_eq!(herdr.registry().len(), 1, "only herdr itself may change that");
 }
