@@ -2,21 +2,21 @@
 
 use super::fetch::Source;
 use super::index::{self, Marks};
+use super::links::Links;
 use super::merge_file::{self, Merge};
 use super::obstacles::obstacles;
 use super::ours::{Here, Ours, Way};
 use super::parcel::{Arrived, Parcel};
 use super::proposal::{Fate, Judged, Proposal, What};
-use super::runs_code::runs_code;
+use super::runs_code::Hot;
 use super::spool::Spool;
 use super::transaction::{After, Change};
 use super::verdict::{Clash, Verdict, verdict};
 use super::{folders_of, proposal};
 use crate::error::{IoContext, Result};
 use crate::fs::Digest;
-use crate::worktree::{Base, Entry, Kind, Leads, RelPath, leads};
+use crate::worktree::{Base, Entry, Kind, RelPath};
 use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Judges the whole parcel.
@@ -38,7 +38,8 @@ pub(super) fn judge(
     let mut case = Case { base, ours: &mut ours, marks: &marks, keeps_home, parcel: &parcel, spool: &spool };
 
     let mut dropped = case.dropped()?;
-    case.drop_links(&mut dropped)?;
+    let links = Links::new(case.ours, &case.theirs())?;
+    links.drop_those_that_lead_out(&mut dropped);
     let mut fates = BTreeMap::new();
     let mut changes = Vec::new();
     let mut merges = Vec::new();
@@ -90,10 +91,17 @@ pub(super) fn judge(
     } else {
         proposal::patch_of(&spool, worktree, &changes)?
     };
+    let touched = changes.iter().map(|change| {
+        let after = change.after.as_ref().map(|after| after.entry);
+        let link = [change.before, after].into_iter().flatten().any(|entry| entry.kind == Kind::Link);
+        (links.key(change.path.as_bytes()), link)
+    });
+    let leading = links.leading_to(&dropped);
+    let hot = Hot::new(touched.collect(), &leading);
     let mut judged: Vec<Judged> = fates
         .into_iter()
         .map(|(path, fate)| {
-            let runs_code = if fate.touches() { runs_code(&path) } else { None };
+            let runs_code = if fate.touches() { hot.why(&links.key(path.as_bytes())) } else { None };
             Judged { name: path.to_string(), path: Some(path), fate, runs_code }
         })
         .collect();
@@ -182,53 +190,6 @@ impl<'a> Case<'a, '_> {
             }
         }
         Ok(None)
-    }
-
-    /// Drops links that lead out of the tree as it would be. Dropping one may turn another.
-    fn drop_links(&mut self, dropped: &mut BTreeMap<RelPath, String>) -> Result<()> {
-        loop {
-            let before = dropped.len();
-            for (path, arrived) in &self.parcel.changed {
-                if arrived.entry.kind != Kind::Link || dropped.contains_key(path) {
-                    continue;
-                }
-                let target = std::fs::read(&arrived.contents).at("read", &arrived.contents)?;
-                let why = match leads(path.as_bytes(), &target, |at| self.link_at(at, dropped))? {
-                    Leads::Inside => continue,
-                    Leads::Out => "leads out of the worktree",
-                    Leads::IntoGit => "leads into .git",
-                };
-                let target = String::from_utf8_lossy(&target);
-                dropped.insert(path.clone(), format!("a link that {why}: {target}"));
-            }
-            if dropped.len() == before {
-                return Ok(());
-            }
-        }
-    }
-
-    /// The target of a link in the tree as it would be.
-    fn link_at(&self, path: &[u8], dropped: &BTreeMap<RelPath, String>) -> Result<Option<Vec<u8>>> {
-        // What is in git's own folder is not looked at: whoever leads there is dropped anyway.
-        let Ok(path) = RelPath::new(path) else { return Ok(None) };
-        if !dropped.contains_key(&path) {
-            if self.parcel.gone.contains(&path) {
-                return Ok(None);
-            }
-            if let Some(arrived) = self.parcel.changed.get(&path) {
-                let is_link = arrived.entry.kind == Kind::Link;
-                let target = is_link.then(|| std::fs::read(&arrived.contents).at("read", &arrived.contents));
-                return target.transpose();
-            }
-        }
-        let full = self.ours.root().join(path.as_path());
-        match super::ours::look(&full)? {
-            Some(found) if found.is_symlink() => {
-                let target = std::fs::read_link(&full).at("read the link", &full)?;
-                Ok(Some(target.as_os_str().as_bytes().to_vec()))
-            }
-            _ => Ok(None),
-        }
     }
 
     /// The base's contents from the box, for merges, and for the patch of what clashes.

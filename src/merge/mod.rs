@@ -6,6 +6,7 @@ mod journal;
 mod judge;
 mod kill;
 mod ledger;
+mod links;
 mod merge_file;
 mod obstacles;
 mod ours;

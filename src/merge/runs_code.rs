@@ -1,6 +1,6 @@
 //! Paths that run code on this machine when they are touched: `templates/runs-code.txt`.
 
-use crate::worktree::RelPath;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 struct Rule {
@@ -21,23 +21,99 @@ fn parse(line: &'static str) -> Rule {
     Rule { components, folder, why: why.trim() }
 }
 
-/// Why `path` runs code here, if it does.
-pub(super) fn runs_code(path: &RelPath) -> Option<&'static str> {
-    let names: Vec<String> =
-        path.components().map(|name| String::from_utf8_lossy(name).to_lowercase()).collect();
-    RULES.iter().find(|rule| rule.matches(&names)).map(|rule| rule.why)
+/// Touched paths judged under every name that they have: their own, and those that links give to them
+/// or to a folder on the way. Names are no list, since links may lead in circles: they are the steps of
+/// a graph from folder to folder.
+pub(super) struct Hot<'a> {
+    touched: BTreeMap<Vec<u8>, bool>,
+    into: &'a BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
+    /// Folders of which everything below runs code.
+    below: BTreeMap<Vec<u8>, &'static str>,
 }
 
-impl Rule {
-    fn matches(&self, names: &[String]) -> bool {
-        let count = self.components.len();
-        let mut places = names.windows(count).enumerate().filter(|(_, window)| {
-            window.iter().zip(&self.components).all(|(name, wanted)| match wanted.strip_prefix('*') {
-                Some(ending) => name.ends_with(ending),
-                None => name == wanted,
-            })
-        });
-        places.any(|(at, _)| if self.folder { at + count < names.len() } else { at + count == names.len() })
+impl<'a> Hot<'a> {
+    /// `touched`: paths, and whether they are or were a link. `into`: links by the place they lead to.
+    pub(super) fn new(
+        touched: BTreeMap<Vec<u8>, bool>,
+        into: &'a BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
+    ) -> Self {
+        let mut hot = Self { touched, into, below: BTreeMap::new() };
+        let mut places = BTreeSet::new();
+        for path in hot.touched.keys().chain(into.keys()).chain(into.values().flatten()) {
+            let mut path = &path[..];
+            while !path.is_empty() && places.insert(path.to_vec()) {
+                path = split(path).0;
+            }
+        }
+        let mut inner: BTreeMap<&[u8], Vec<&[u8]>> = BTreeMap::new();
+        for place in places.iter().map(|place| &place[..]).chain([&b""[..]]) {
+            for way in ways(into, place) {
+                inner.entry(split(way).0).or_default().push(place);
+            }
+        }
+        let mut next = Vec::new();
+        for place in places.iter().map(|place| &place[..]).chain([&b""[..]]) {
+            let rule = RULES.iter().find(|rule| rule.folder && ends(into, place, &rule.components));
+            if let Some(rule) = rule {
+                hot.below.insert(place.to_vec(), rule.why);
+                next.push(place);
+            }
+        }
+        while let Some(place) = next.pop() {
+            let why = hot.below[place];
+            for inner in inner.get(place).into_iter().flatten() {
+                if !hot.below.contains_key(*inner) {
+                    hot.below.insert(inner.to_vec(), why);
+                    next.push(inner);
+                }
+            }
+        }
+        hot
+    }
+
+    /// Why the touched `path` runs code here, if it does.
+    pub(super) fn why(&self, path: &[u8]) -> Option<&'static str> {
+        let link = self.touched.get(path).copied().unwrap_or_default();
+        let mut folders = ways(self.into, path).map(|way| split(way).0);
+        folders.find_map(|folder| self.below.get(folder).copied()).or_else(|| {
+            let rule = RULES.iter().find(|rule| match link {
+                // As a folder it is also the first part of what is deeper: `.github` of its workflows.
+                true => (1..=rule.components.len()).any(|n| ends(self.into, path, &rule.components[..n])),
+                false => !rule.folder && ends(self.into, path, &rule.components),
+            });
+            rule.map(|rule| rule.why)
+        })
+    }
+}
+
+/// The paths of which the last step leads to `place`: its own and those of links.
+fn ways<'a>(
+    into: &'a BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
+    place: &'a [u8],
+) -> impl Iterator<Item = &'a [u8]> {
+    let own = (!place.is_empty()).then_some(place);
+    own.into_iter().chain(into.get(place).into_iter().flatten().map(Vec::as_slice))
+}
+
+/// Whether a name of `place` ends with these components.
+fn ends(into: &BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>, place: &[u8], components: &[String]) -> bool {
+    let Some((last, outer)) = components.split_last() else { return true };
+    ways(into, place).any(|way| {
+        let (folder, name) = split(way);
+        let name = String::from_utf8_lossy(name).to_lowercase();
+        let fits = match last.strip_prefix('*') {
+            Some(ending) => name.ends_with(ending),
+            None => name == *last,
+        };
+        fits && ends(into, folder, outer)
+    })
+}
+
+/// Folder and name of a path; the folder of a single name is empty.
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(slash) => (&path[..slash], &path[slash + 1..]),
+        None => (b"", path),
     }
 }
 
@@ -46,7 +122,30 @@ mod tests {
     use super::*;
 
     fn hot(path: &str) -> bool {
-        runs_code(&RelPath::new(path.as_bytes()).unwrap()).is_some()
+        hot_with(path, false, &[])
+    }
+
+    fn hot_with(path: &str, link: bool, links: &[(&str, &str)]) -> bool {
+        let mut into: BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>> = BTreeMap::new();
+        for (link, place) in links {
+            into.entry(place.as_bytes().to_vec()).or_default().insert(link.as_bytes().to_vec());
+        }
+        let touched = BTreeMap::from([(path.as_bytes().to_vec(), link)]);
+        Hot::new(touched, &into).why(path.as_bytes()).is_some()
+    }
+
+    #[test]
+    fn links_give_other_names_and_may_lead_in_circles() {
+        assert!(hot_with(".vscode", true, &[]) && hot_with("a/.github", true, &[]));
+        assert!(!hot_with("vscode", true, &[]));
+        let links =
+            [(".github", "x"), ("x/workflows", "w"), ("w/again", "w"), ("w/top", ""), (".envrc", "e")];
+        for path in ["w/ci.yml", "w/d/e/ci.yml", "x/workflows/a", "e"] {
+            assert!(hot_with(path, false, &links), "{path}");
+        }
+        // Everything is below a folder that leads to the top.
+        assert!(hot_with("readme", false, &links) && !hot_with("readme", false, &[(".github", "x")]));
+        assert!(!hot_with("x/readme", false, &[(".github", "x")]));
     }
 
     #[test]

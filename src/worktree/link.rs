@@ -26,19 +26,33 @@ pub(crate) enum Leads {
 pub(crate) fn leads<E>(
     path: &[u8],
     target: &[u8],
-    mut link_at: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, E>,
+    link_at: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, E>,
 ) -> Result<Leads, E> {
+    follow(path, target, link_at).map(|(leads, _)| leads)
+}
+
+/// [`leads`], and the path in the root at which the link ends; empty for the root itself and for a link
+/// that leads out.
+///
+/// # Errors
+/// Those of `link_at`.
+pub(crate) fn follow<E>(
+    path: &[u8],
+    target: &[u8],
+    mut link_at: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, E>,
+) -> Result<(Leads, Vec<u8>), E> {
+    const OUT: (Leads, Vec<u8>) = (Leads::Out, Vec::new());
     let mut here: Vec<Vec<u8>> = path.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect();
     here.pop();
     let mut ahead = Vec::new();
     if !push_target(&mut ahead, target) {
-        return Ok(Leads::Out);
+        return Ok(OUT);
     }
     let (mut links, mut through_git) = (1, false);
     while let Some(component) = ahead.pop() {
         match &component[..] {
             b"" | b"." => continue,
-            b".." if here.pop().is_none() => return Ok(Leads::Out),
+            b".." if here.pop().is_none() => return Ok(OUT),
             b".." => continue,
             name => through_git |= is_git(name),
         }
@@ -47,11 +61,11 @@ pub(crate) fn leads<E>(
             links += 1;
             here.pop();
             if links > MAX_LINKS || !push_target(&mut ahead, &next) {
-                return Ok(Leads::Out);
+                return Ok(OUT);
             }
         }
     }
-    Ok(if through_git { Leads::IntoGit } else { Leads::Inside })
+    Ok((if through_git { Leads::IntoGit } else { Leads::Inside }, here.join(&b'/')))
 }
 
 /// Puts a target's components on the stack, the first on top; `false` for one that leads out at once.

@@ -18,7 +18,7 @@ mod tar;
 pub(crate) use base::{Base, Entry, Kind};
 pub(crate) use exclude::Exclude;
 pub(crate) use git::{Worktree, reading_git};
-pub(crate) use link::{Leads, leads};
+pub(crate) use link::{Leads, follow, leads};
 pub(crate) use pack::{Packed, judge, pack};
 pub(crate) use path::{BadPath, RelPath};
 pub(crate) use rules::{Rules, stays_home, sync_excludes, sync_pattern};
