@@ -15,14 +15,13 @@ use crate::fs::Lock;
 use crate::merge;
 use crate::state::{Outcome, Phase, Record, RecordId};
 use crate::ui::{self, Steps};
-use crate::worktree::{self, Selection, Worktree};
+use crate::worktree::{self, Packed, Selection, Worktree};
+use std::fs::File;
 use std::io::Seek;
 use std::time::Duration;
 
 /// The service takes files up to this size (contract `createos-cli.md` 3).
 const LARGEST_UPLOAD: u64 = 500_000_000;
-/// More than this before packing is refused before a box is paid for.
-const MOST_RAW: u64 = 4 * LARGEST_UPLOAD;
 /// How long after `create` and `resume` a box may take to run.
 pub(super) const UP: Duration = Duration::from_secs(60);
 /// How often a taken name is replaced by another.
@@ -185,7 +184,8 @@ impl<'a> Provision<'a> {
     }
 
     fn run(&mut self) -> Result<()> {
-        let selection = self.selection()?;
+        let (mut packed, mut file) = self.pack()?;
+        self.check_stop()?;
         self.warn_about_egress();
 
         let created = self.create()?;
@@ -194,7 +194,8 @@ impl<'a> Provision<'a> {
 
         let mut remote = ProviderBox::new(self.provider.clone(), created.id.clone());
         let archive = format!("/tmp/createos-sandbox-{}.tgz", self.record.id);
-        let base = self.upload(&selection, &mut remote, &archive)?;
+        self.upload(&packed, &mut file, &mut remote, &archive)?;
+        let base = std::mem::take(&mut packed.base);
         self.check_stop()?;
 
         merge::prepare(&mut remote, &self.root, &archive, &base)?;
@@ -223,7 +224,21 @@ impl<'a> Provision<'a> {
         if self.stop.raised() { Err(Error::failed("the pane was closed")) } else { Ok(()) }
     }
 
-    /// What would leave, judged before a box is paid for.
+    /// What will leave, by name and by contents, packed and measured before a box is paid for.
+    fn pack(&self) -> Result<(Packed, File)> {
+        let selection = self.selection()?;
+        let folder = self.session.store.folder();
+        let mut file = tempfile::tempfile_in(folder).at("create a file in", folder)?;
+        let packed = worktree::pack(&selection, &mut file, &mut |_, _| {})?;
+        fits(packed.archive_bytes)?;
+        if packed.base.is_empty() {
+            return Err(Error::failed("no file of this worktree may be uploaded")
+                .help("see why with: createos-sandbox herdr upload --dry-run"));
+        }
+        file.rewind().at("read", folder)?;
+        Ok((packed, file))
+    }
+
     fn selection(&self) -> Result<Selection> {
         let worktree = Worktree::discover(&self.session.git()?, &self.record.worktree)?;
         let selection = worktree::select(&worktree, &self.config.rules())?;
@@ -232,11 +247,6 @@ impl<'a> Provision<'a> {
                 .fact("worktree", self.session.paths.show(worktree.root()))
                 .fact("stay home", format!("{} files", selection.stayed.len()))
                 .help("see why with: createos-sandbox herdr upload --dry-run"));
-        }
-        // What is sent is smaller, packed; far beyond the limit packing is not even tried.
-        let size = selection.raw_size()?;
-        if size > MOST_RAW {
-            return Err(too_large(size));
         }
         Ok(selection)
     }
@@ -322,29 +332,19 @@ impl<'a> Provision<'a> {
 
     fn upload(
         &mut self,
-        selection: &Selection,
+        packed: &Packed,
+        file: &mut File,
         remote: &mut ProviderBox,
         archive: &str,
-    ) -> Result<worktree::Base> {
-        let mut file = tempfile::tempfile_in(self.session.store.folder())
-            .at("create a file in", self.session.store.folder())?;
-        let packed = worktree::pack(selection, &mut file, &mut |_, _| {})?;
-        if packed.archive_bytes > LARGEST_UPLOAD {
-            return Err(too_large(packed.archive_bytes));
-        }
-        if packed.base.is_empty() {
-            return Err(Error::failed("no file of this worktree may be uploaded")
-                .help("see why with: createos-sandbox herdr upload --dry-run"));
-        }
-        file.rewind().at("read", self.session.store.folder())?;
-        merge::Remote::push(remote, &mut file, archive)?;
+    ) -> Result<()> {
+        merge::Remote::push(remote, file, archive)?;
         let home = packed.stayed.len();
         let mut what = format!("{} files, {}", packed.files, ui::bytes(packed.bytes));
         if home > 0 {
             what.push_str(&format!("   {home} stayed home (herdr upload --dry-run)"));
         }
         self.steps.done("upload", &what);
-        Ok(packed.base)
+        Ok(())
     }
 }
 
@@ -368,13 +368,29 @@ pub(super) fn start_agent(
     Ok(provider.process_start(id, &spec)?.id)
 }
 
-fn too_large(size: u64) -> Error {
-    Error::failed(format!("the upload is too large: {}", ui::bytes(size)))
+/// Whether the service takes an archive of this size, in bytes.
+fn fits(size: u64) -> Result<()> {
+    if size <= LARGEST_UPLOAD {
+        return Ok(());
+    }
+    Err(Error::failed(format!("the upload is too large: {}", ui::bytes(size)))
         .fact("limit", ui::bytes(LARGEST_UPLOAD))
-        .help("leave large files out with excludes in config.json; see them with: createos-sandbox herdr upload --dry-run")
+        .help("leave large files out with excludes in config.json; see them with: createos-sandbox herdr upload --dry-run"))
 }
 
 fn shown(installed: &Installed) -> String {
     let version = installed.version.as_deref().map(|version| format!("{version}  ")).unwrap_or_default();
     format!("{version}{}", ui::visible(&installed.program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_beyond_the_services_limit_does_not_fit() {
+        assert!(fits(LARGEST_UPLOAD).is_ok());
+        let error = fits(LARGEST_UPLOAD + 1).unwrap_err();
+        assert!(error.hints()[0].contains("excludes"), "{error}");
+    }
 }

@@ -1,11 +1,10 @@
 //! Which files leave, by name: git's list, then four filters in the plugin's published order.
 
 use super::git::Worktree;
-use super::open::Below;
 use super::rules::{Rules, stays_home};
 use super::stayed::{Reason, Stayed};
 use super::{BadPath, RelPath};
-use crate::error::{IoContext, Result};
+use crate::error::Result;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -28,18 +27,6 @@ impl Selection {
     /// The files that may leave, in the order of their bytes.
     pub(crate) fn files(&self) -> &[RelPath] {
         &self.files
-    }
-
-    /// The sum of the files' sizes on disk, in bytes, without reading them. Files that cannot be
-    /// read count nothing: packing names them.
-    ///
-    /// # Errors
-    /// The worktree's top folder cannot be opened.
-    pub(crate) fn raw_size(&self) -> Result<u64> {
-        let root = self.worktree.root();
-        let mut below = Below::new(root).at("open", root)?;
-        let sizes = self.files.iter().filter_map(|path| below.stat(path.as_bytes()).ok());
-        Ok(sizes.map(|stat| u64::try_from(stat.st_size).unwrap_or(0)).sum())
     }
 }
 

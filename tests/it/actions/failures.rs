@@ -20,6 +20,11 @@ fn what_cannot_work_is_refused_before_a_box_is_made() {
     world.home.write(config, json!({ "agent": "shell", "excludes": ["src/", "README.md"] }).to_string());
     let empty = world.invoke("start").fails("no file of this worktree would be uploaded");
     assert!(empty["fix"].as_str().unwrap().contains("upload --dry-run"), "{empty}");
+    // What leaves is packed before a box is made: only then are the contents known.
+    let token = ["AKIA", "Q3EGUSXB", "4LKZT7PN"].concat();
+    world.repo.write("README.md", format!("aws_access_key_id = {token}\n"));
+    world.home.write(config, json!({ "agent": "shell", "excludes": ["src/"] }).to_string());
+    world.invoke("start").fails("no file of this worktree may be uploaded");
     world.home.write(config, json!({ "agent": "shell" }).to_string());
     let elsewhere = world.home.path().join("tmp").display().to_string();
     world.herdr(&["workspace", "create", "--cwd", &elsewhere, "--focus"]);
