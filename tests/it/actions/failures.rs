@@ -97,14 +97,11 @@ fn a_failure_after_the_box_was_made_deletes_it_or_says_how() {
 
 #[test]
 fn after_a_key_success_is_a_title_and_failure_a_popup() {
-    if !World::has_hands() {
-        return;
-    }
     let world = World::new();
     let _ = world.press("info").fails("no box");
     world.popup_says("this pane has no box");
     world.types_in_popup("x");
-    eventually("any key closes it", LONG, || world.popup().is_none());
+    world.popup_closes();
 
     let (_, pane) = world.start();
     world.herdr(&["pane", "rename", &pane, "mine"]);
@@ -113,12 +110,9 @@ fn after_a_key_success_is_a_title_and_failure_a_popup() {
     assert!(shown["title"].as_str().unwrap_or_default().contains("runs"), "{shown}");
     assert_eq!(shown["label"], "mine", "the user's own label stays");
 
-    world.home.write(".config/herdr/config.toml", "[ui.toast]\ndelivery = \"herdr\"\n");
+    world.configure("[ui.toast]\ndelivery = \"herdr\"\n");
     let _ = world.press("apply").ok();
-    eventually("a toast says it", LONG, || {
-        std::fs::read_to_string(world.home.path().join(".herdr-stand-in/toasts"))
-            .is_ok_and(|toasts| toasts.contains("nothing new"))
-    });
+    world.toasts("nothing new");
     let shown = world.herdr(&["pane", "get", &pane])["pane"].clone();
     assert!(!shown["title"].as_str().unwrap_or_default().contains("nothing new"), "not twice: {shown}");
 }

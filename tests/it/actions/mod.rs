@@ -2,6 +2,7 @@
 
 mod delete;
 mod failures;
+mod hands;
 mod lists;
 mod pause;
 mod quirks;

@@ -55,9 +55,6 @@ fn on_a_terminal_y_applies_and_q_leaves_it() {
 
 #[test]
 fn a_key_opens_a_pane_for_the_review() {
-    if !World::has_hands() {
-        return;
-    }
     let world = World::new();
     let (id, _pane) = world.start();
     work(&world, &id);

@@ -1,7 +1,9 @@
 //! A Herdr with the plugin linked, a repository, and a provider with real boxes; all of it goes away at the end.
 
+use super::hands::{Hands, keys};
 use crate::support::{Home, Repo, binary, eventually, outcome, real_herdr, stand_in};
 use serde_json::{Map, Value, json};
+use std::cell::{RefCell, RefMut};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -10,12 +12,10 @@ use std::time::{Duration, Instant};
 /// How long anything may take on a machine that is busy with other tests.
 pub const LONG: Duration = Duration::from_secs(60);
 
-const MANIFEST: &str = r#"id = "createos.sandbox"
-name = "CreateOS Sandbox"
-version = "0.1.0"
-min_herdr_version = "0.7.5"
-platforms = ["linux", "macos"]
-"#;
+/// The plugin that setup writes.
+const MANIFEST: &str = include_str!("../../../templates/herdr-plugin.toml");
+/// The titles of its popups, and the word of each one's process.
+const POPUPS: [(&str, &str); 2] = [("CreateOS Sandbox", "message"), ("Delete this sandbox?", "ask-delete")];
 
 /// What an action left: its result line, and its output for people.
 #[derive(Debug)]
@@ -52,6 +52,7 @@ pub struct World {
     pub repo: Repo,
     server: Option<Child>,
     script: Map<String, Value>,
+    hands: RefCell<Option<Hands>>,
 }
 
 impl World {
@@ -72,9 +73,10 @@ impl World {
         for folder in [".herdr-stand-in", ".createos-stand-in"] {
             std::fs::create_dir_all(home.path().join(folder)).expect("a folder");
         }
-        let mut world = Self { home, repo, server: None, script: Map::new() };
+        let mut world = Self { home, repo, server: None, script: Map::new(), hands: RefCell::default() };
         world.script("provider", json!(binary()));
         world.home.write(".config/herdr/plugins/config/createos.sandbox/config.json", config.to_string());
+        world.home.write(".config/herdr/config.toml", keys());
         world.home.write("plugin/herdr-plugin.toml", manifest());
         world.herdr(&["plugin", "link", "plugin"]);
         world.serve();
@@ -83,9 +85,25 @@ impl World {
         world
     }
 
-    /// Whether keys and popups can be pressed and read: only the stand-in has a person's hands.
-    pub fn has_hands() -> bool {
-        real_herdr().is_none()
+    /// The client of a real Herdr; `None` when the stand-in plays it, which presses keys by itself.
+    #[track_caller]
+    pub fn hands(&self) -> Option<RefMut<'_, Hands>> {
+        real_herdr()?;
+        let mut hands = self.hands.borrow_mut();
+        hands.get_or_insert_with(|| Hands::attach(&self.home));
+        Some(RefMut::map(hands, |hands| hands.as_mut().expect("it was attached")))
+    }
+
+    /// Adds this to Herdr's settings, and waits until Herdr's own word about it is gone: it shows one at a time.
+    pub fn configure(&self, text: &str) {
+        let hands = self.hands();
+        self.home.write(".config/herdr/config.toml", format!("{}{text}", keys()));
+        assert_eq!(self.herdr(&["server", "reload-config"])["status"], "applied");
+        if let Some(hands) = hands {
+            let told = || hands.screen().contains("reloaded config");
+            eventually("Herdr tells of it", LONG, told);
+            eventually("Herdr's own toast goes", LONG, || !told());
+        }
     }
 
     /// Scripts one thing of the createos stand-in.
@@ -107,6 +125,7 @@ impl World {
 
     /// Stops the server as a person does.
     pub fn stop_server(&mut self) {
+        drop(self.hands.take());
         let _ = outcome(self.home.command_of(&self.home.path().join("bin/herdr"), &["server", "stop"]));
         if let Some(mut server) = self.server.take() {
             server.wait().expect("the server ends");
@@ -142,8 +161,35 @@ impl World {
     /// Presses the key of an action, and waits for its end.
     #[track_caller]
     pub fn press(&self, action: &str) -> Done {
-        let invoked = self.herdr(&["stand-in", "press", &format!("createos.sandbox.{action}")]);
-        self.wait(invoked["log"]["log_id"].as_str().expect("a log id"))
+        self.wait(&self.begin_press(action))
+    }
+
+    /// Presses the key of an action; the id of its log entry.
+    #[track_caller]
+    pub fn begin_press(&self, action: &str) -> String {
+        let Some(mut hands) = self.hands() else {
+            let pressed = self.herdr(&["stand-in", "press", &format!("createos.sandbox.{action}")]);
+            return pressed["log"]["log_id"].as_str().expect("a log id").to_owned();
+        };
+        let before = self.log_ids(action);
+        hands.press(action);
+        let mut begun = None;
+        eventually(&format!("the key of {action} runs it"), LONG, || {
+            begun = self.log_ids(action).into_iter().find(|id| !before.contains(id));
+            begun.is_some()
+        });
+        begun.expect("it was found")
+    }
+
+    fn logs(&self) -> Vec<Value> {
+        self.herdr(&["plugin", "log", "list", "--limit", "200"])["logs"].as_array().expect("logs").clone()
+    }
+
+    fn log_ids(&self, action: &str) -> Vec<String> {
+        let of_action = |log: &Value| {
+            (log["action_id"] == action).then(|| log["log_id"].as_str().expect("a log id").to_owned())
+        };
+        self.logs().iter().filter_map(of_action).collect()
     }
 
     /// Waits for an action's end.
@@ -151,8 +197,7 @@ impl World {
     pub fn wait(&self, log_id: &str) -> Done {
         let began = Instant::now();
         loop {
-            let logs = self.herdr(&["plugin", "log", "list", "--limit", "200"]);
-            let logs = logs["logs"].as_array().expect("logs").clone();
+            let logs = self.logs();
             let log = logs.iter().find(|log| log["log_id"] == log_id).expect("the log entry");
             if log["status"] != "running" {
                 return done(log);
@@ -177,13 +222,13 @@ impl World {
         outcome(self.home.command_of(&self.home.path().join("bin/herdr"), &["pane", "read", pane])).stdout
     }
 
-    /// Waits until a pane shows this.
+    /// Waits until a pane shows this, however narrow it is.
     #[track_caller]
     pub fn sees(&self, pane: &str, text: &str) {
         let began = Instant::now();
         loop {
             let screen = self.screen(pane);
-            if screen.contains(text) {
+            if unbroken(&screen).contains(&unbroken(text)) {
                 return;
             }
             assert!(began.elapsed() < LONG, "[{text}] is not on the screen of {pane}:\n{screen}");
@@ -216,23 +261,50 @@ impl World {
 
     /// What the popup shows, when one is open.
     pub fn popup(&self) -> Option<String> {
+        if let Some(hands) = self.hands() {
+            let (title, _) = POPUPS.iter().find(|(_, word)| running(word, self.home.path()))?;
+            return hands.framed(title);
+        }
         let herdr = self.home.path().join("bin/herdr");
         let outcome = outcome(self.home.command_of(&herdr, &["stand-in", "popup"]));
         (outcome.code == 0).then_some(outcome.stdout)
+    }
+
+    /// Waits until no popup is open.
+    #[track_caller]
+    pub fn popup_closes(&self) {
+        let open = || match real_herdr() {
+            Some(_) => POPUPS.iter().any(|(_, word)| running(word, self.home.path())),
+            None => self.popup().is_some(),
+        };
+        eventually("the popup closes", LONG, || !open());
+    }
+
+    /// Waits until a toast says this.
+    #[track_caller]
+    pub fn toasts(&self, text: &str) {
+        eventually(&format!("a toast says {text}"), LONG, || match self.hands() {
+            Some(hands) => hands.screen().contains(text),
+            None => std::fs::read_to_string(self.home.path().join(".herdr-stand-in/toasts"))
+                .is_ok_and(|toasts| toasts.contains(text)),
+        });
     }
 
     /// Waits until the popup shows this.
     #[track_caller]
     pub fn popup_says(&self, text: &str) {
         eventually(&format!("the popup says {text}"), LONG, || {
-            self.popup().is_some_and(|popup| popup.contains(text))
+            self.popup().is_some_and(|popup| unbroken(&popup).contains(&unbroken(text)))
         });
     }
 
     /// Types into the popup, after the second in which it ignores keys.
     pub fn types_in_popup(&self, text: &str) {
         std::thread::sleep(Duration::from_millis(1_300));
-        self.herdr(&["stand-in", "type-popup", text]);
+        match self.hands() {
+            Some(mut hands) => hands.types(text),
+            None => drop(self.herdr(&["stand-in", "type-popup", text])),
+        }
     }
 
     /// The plugin's state folder.
@@ -332,6 +404,11 @@ impl Drop for World {
     }
 }
 
+/// Text without its blanks and line ends, wherever a terminal broke it.
+fn unbroken(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
 /// Whether a process of ours with this word lives in this home.
 fn running(word: &str, home: &std::path::Path) -> bool {
     let home = format!("HOME={}", home.display());
@@ -356,31 +433,8 @@ fn done(log: &Value) -> Done {
 }
 
 fn manifest() -> String {
-    let program = binary().display().to_string();
-    let mut text = MANIFEST.to_owned();
-    for action in ["start", "attach", "sync", "apply", "review", "undo", "pause", "resume", "info", "delete"]
-    {
-        text.push_str(&format!(
-            "[[actions]]\nid = \"{action}\"\ntitle = \"{action}\"\ncommand = [\"{program}\", \"herdr\", \"{action}\"]\n"
-        ));
-    }
-    for (pane, placement, command) in [
-        ("agent", "split", "provision"),
-        ("sync", "split", "sync-pane"),
-        ("review", "overlay", "review-pane"),
-        ("message", "popup", "message"),
-        ("delete", "popup", "ask-delete"),
-        ("boxes", "overlay", "boxes"),
-    ] {
-        text.push_str(&format!(
-            "[[panes]]\nid = \"{pane}\"\ntitle = \"{pane}\"\nplacement = \"{placement}\"\ncommand = [\"{program}\", \"herdr\", \"{command}\"]\n"
-        ));
-    }
-    text.push_str(&format!(
-        "[[events]]\non = \"pane.moved\"\ncommand = [\"{program}\", \"herdr\", \"reconcile\"]\n\
-         [[startup]]\ncommand = [\"{program}\", \"herdr\", \"reconcile\"]\n"
-    ));
-    text
+    let program = serde_json::to_string(&binary()).expect("a path in UTF-8");
+    MANIFEST.replace("@PROGRAM@", &program).replace("@VERSION@", "\"0.1.0\"")
 }
 
 /// A command line in the home, as a person in a pane types it.
