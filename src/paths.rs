@@ -10,6 +10,24 @@ use std::path::{Path, PathBuf};
 /// The plugin's id in Herdr's registry.
 pub(crate) const PLUGIN_ID: &str = "createos.sandbox";
 
+/// This program's own file, for children of ours and for manifests.
+///
+/// # Errors
+/// The system does not tell.
+pub(crate) fn own_binary() -> Result<PathBuf> {
+    let path = std::env::current_exe().map_err(|source| {
+        Error::cannot_run(format!("where this program's file is cannot be told: {source}"))
+    })?;
+    Ok(replaced(&path).unwrap_or(path))
+}
+
+/// The path itself, of one that Linux shows as `PATH (deleted)`: the file was replaced while it ran, as an
+/// upgrade in place does, and what is there now is its newer self.
+pub(crate) fn replaced(path: &Path) -> Option<PathBuf> {
+    let plain = PathBuf::from(path.to_str()?.strip_suffix(" (deleted)")?);
+    (!path.exists() && plain.exists()).then_some(plain)
+}
+
 /// Folders and files, computed from the environment.
 #[derive(Debug, Clone)]
 pub(crate) struct Paths {

@@ -1,7 +1,8 @@
 //! Work that must outlive the pane or the action: `cleanup RECORD` in a session of its own.
 
-use super::session::{Session, own_binary};
+use super::session::Session;
 use crate::error::{Error, Result};
+use crate::paths::own_binary;
 use crate::state::{Phase, RecordId};
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -6,12 +6,13 @@ use crate::createos::{BoxId, Provider};
 use crate::error::{Error, Result};
 use crate::ui;
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// An installer downloads hundreds of megabytes at worst.
 const INSTALL: Duration = Duration::from_secs(480);
-/// Names in an allow-list work only after about half a minute (contract `createos-cli.md` 3).
-const NAMES_WORK: Duration = Duration::from_secs(60);
+/// Names in an allow-list work only after about half a minute (contract `createos-cli.md` 3): the installer is
+/// tried again after each of these pauses, in seconds; a minute in all.
+const PAUSES: [u64; 8] = [1, 2, 4, 8, 10, 10, 10, 15];
 
 /// Prints `MISSING name` for every program that the box needs and lacks.
 const NEEDED: &str =
@@ -57,7 +58,11 @@ pub(super) fn install(
             .help("use another image: createos-sandbox setup herdr --rootfs NAME --force"));
     };
     needed(provider, id, &["curl"])?;
-    let began = Instant::now();
+    // A host that the list does not name will not work later either.
+    let mut pauses = match egress.is_empty() || !blocked(agent, egress).is_empty() {
+        true => [].iter(),
+        false => PAUSES.iter(),
+    };
     loop {
         let code = run(provider, id, installer, agent)?;
         if stop.raised() {
@@ -66,26 +71,22 @@ pub(super) fn install(
         if let Some(program) = find(provider, id, agent)? {
             return Ok(with_version(provider, id, agent, program));
         }
-        if egress.is_empty() || began.elapsed() > NAMES_WORK {
-            return Err(missing(agent, code, egress));
-        }
-        ui::line("  the names in egress take about 30 s to work; trying again");
-        std::thread::sleep(Duration::from_secs(1).min(NAMES_WORK));
-        for _ in 0..9 {
-            if stop.raised() {
-                return Err(Error::failed("the pane was closed"));
-            }
-            std::thread::sleep(Duration::from_secs(1));
+        let Some(pause) = pauses.next() else { return Err(missing(agent, code, egress)) };
+        ui::line(format!("  the names in egress take about 30 s to work; trying again in {pause} s"));
+        if stop.comes_within(Duration::from_secs(*pause)) {
+            return Err(Error::failed("the pane was closed"));
         }
     }
 }
 
+/// The installer's hosts that an allow-list keeps out.
+pub(super) fn blocked(agent: Agent, egress: &[EgressRule]) -> Vec<&'static str> {
+    let passes = |host: &str| egress.is_empty() || egress.iter().any(|rule| rule.lets_pass(host, 443));
+    agent.spec().hosts.iter().map(String::as_str).filter(|host| !passes(host)).collect()
+}
+
 fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
-    let said = provider.exec(id, NEEDED, programs, Duration::from_secs(60)).map_err(|failure| {
-        let no_bash = failure.words.contains("bash");
-        let error = Error::from(failure);
-        if no_bash { error.help("the image must have bash, git, tar and curl") } else { error }
-    })?;
+    let said = provider.exec(id, NEEDED, programs, Duration::from_secs(60))?;
     let missing: Vec<_> = said.stdout.lines().filter_map(|line| line.strip_prefix("MISSING ")).collect();
     if missing.is_empty() {
         return Ok(());
@@ -176,12 +177,7 @@ fn missing(agent: Agent, code: i32, egress: &[EgressRule]) -> Error {
     } else {
         Error::failed(format!("the installer of {} failed with exit code {code}", spec.title))
     };
-    let blocked: Vec<_> = spec
-        .hosts
-        .iter()
-        .filter(|host| !egress.is_empty() && !egress.iter().any(|rule| rule.lets_pass(host, 443)))
-        .map(String::as_str)
-        .collect();
+    let blocked = blocked(agent, egress);
     if blocked.is_empty() {
         return error.help("use an image that has the agent, or try again");
     }
@@ -195,6 +191,12 @@ fn missing(agent: Agent, code: i32, egress: &[EgressRule]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_installer_is_tried_for_a_minute_and_once_after_the_names_must_work() {
+        assert_eq!(PAUSES.iter().sum::<u64>(), 60);
+        assert!(PAUSES[0] <= 1, "most names work sooner");
+    }
 
     #[test]
     fn colours_and_cursor_moves_are_dropped_and_text_stays() {

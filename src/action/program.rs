@@ -43,10 +43,7 @@ pub(super) fn find(name: &str, recorded: Option<&Path>, home: &Path) -> Result<P
 /// The `herdr` that started us, whose path gets a suffix when the file was replaced (contract 6.1).
 pub(super) fn herdr(home: &Path) -> Result<PathBuf> {
     let named = std::env::var_os("HERDR_BIN_PATH").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let named = named.map(|path| match path.to_str().and_then(|text| text.strip_suffix(" (deleted)")) {
-        Some(text) if !path.exists() => PathBuf::from(text),
-        _ => path,
-    });
+    let named = named.map(|path| crate::paths::replaced(&path).unwrap_or(path));
     find("herdr", named.as_deref(), home)
 }
 

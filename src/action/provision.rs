@@ -253,12 +253,7 @@ impl<'a> Provision<'a> {
 
     /// Images often carry the agent: an allow-list without the installer's hosts is only a warning.
     fn warn_about_egress(&self) {
-        if self.config.egress.is_empty() {
-            return;
-        }
-        let passes = |host: &str| self.config.egress.iter().any(|rule| rule.lets_pass(host, 443));
-        let missing: Vec<_> =
-            self.agent.spec().hosts.iter().map(String::as_str).filter(|host| !passes(host)).collect();
+        let missing = install::blocked(self.agent, &self.config.egress);
         if !missing.is_empty() {
             ui::line(format!(
                 "  note: egress does not list {}: if the image lacks {}, its install will fail\n",

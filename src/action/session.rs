@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::createos::{BoxId, Provider, ProviderBox, ProviderKind};
 use crate::error::{Error, Result};
 use crate::herdr::{Herdr, HerdrError, Invocation, Pane};
-use crate::paths::Paths;
+use crate::paths::{Paths, own_binary};
 use crate::state::{Record, Store, take_over};
 use crate::worktree::Worktree;
 use std::cell::OnceCell;
@@ -181,15 +181,6 @@ pub(super) fn box_id(record: &Record) -> Result<BoxId> {
         Error::failed(format!("box {} is still being made", record.name))
             .help("wait for its pane, then try again")
     })
-}
-
-/// Our own path, for children and manifests.
-///
-/// # Errors
-/// The system does not tell.
-pub(super) fn own_binary() -> Result<PathBuf> {
-    std::env::current_exe()
-        .map_err(|source| Error::failed(format!("where this program is cannot be told: {source}")))
 }
 
 /// The socket that Herdr's own command line would use (contract 8.1).

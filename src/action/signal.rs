@@ -6,6 +6,7 @@ use signal_hook::iterator::{Handle, Signals};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Raised by the first of the signals; calls that watch the flag end within a moment.
 pub(super) struct Stop {
@@ -40,6 +41,16 @@ impl Stop {
     /// One of the signals came.
     pub(super) fn raised(&self) -> bool {
         self.raised.load(Ordering::SeqCst)
+    }
+
+    /// Waits so long, or until one of the signals comes: true.
+    pub(super) fn comes_within(&self, limit: Duration) -> bool {
+        let began = Instant::now();
+        while !self.raised() {
+            let Some(left) = limit.checked_sub(began.elapsed()) else { return false };
+            std::thread::sleep(left.min(Duration::from_millis(50)));
+        }
+        true
     }
 
     /// The flag itself, for calls that watch it.

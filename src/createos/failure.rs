@@ -30,6 +30,8 @@ pub(crate) enum Refusal {
     TimedOut,
     /// The caller raised its stop flag: what the call asked for may have happened.
     Interrupted,
+    /// The box's image has no bash, in which everything runs there.
+    NoBash,
     /// The program could not be started.
     NotStarted,
     /// Anything else.
@@ -99,6 +101,9 @@ impl From<Failure> for Error {
             ),
             Refusal::DailyCap => error.help("the account's daily number is used up: try again tomorrow"),
             Refusal::Shape => error.help("pick a shape of your plan: createos sandbox shapes"),
+            Refusal::NoBash => error.help(
+                "use an image that has bash, git, tar and curl: createos-sandbox setup herdr --rootfs NAME --force",
+            ),
             Refusal::LifecycleBroken => error.help(
                 "createos 0.0.24 and older cannot pause or resume: run createos upgrade, or rely on autoPause",
             ),
@@ -137,7 +142,10 @@ fn classify(code: &str, words: &str) -> Refusal {
         "rate_limited" => return Refusal::Rate,
         _ => {}
     }
-    if says("content-length is required") {
+    // Before "not found": a program that the box lacks is no sandbox that is gone.
+    if says("bash") && (says("executable file not found") || says("no such file")) {
+        Refusal::NoBash
+    } else if says("content-length is required") {
         Refusal::LifecycleBroken
     } else if says("not signed in") || says("session has expired") || says("session is not usable") {
         Refusal::SignedOut
@@ -178,6 +186,7 @@ mod tests {
             ("forbidden", "sandbox limit reached (2)", Refusal::Cap),
             ("forbidden", "limit of 20 sandboxes per day reached", Refusal::DailyCap),
             ("", "Content-Length is required", Refusal::LifecycleBroken),
+            ("error", "exec: \"bash\": executable file not found in $PATH", Refusal::NoBash),
             ("error", "disk on fire", Refusal::Other),
         ] {
             assert_eq!(classify(code, words), refusal, "{words}");

@@ -1,5 +1,6 @@
 //! Which `createos` on PATH is the official program, when this binary answers to that name too.
 
+use crate::paths::own_binary;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -30,7 +31,7 @@ pub(crate) struct Own {
 impl Own {
     /// The binary that runs now; none when it was removed meanwhile.
     pub(crate) fn of_this_process() -> Option<Self> {
-        let path = std::env::current_exe().ok()?.canonicalize().ok()?;
+        let path = own_binary().ok()?.canonicalize().ok()?;
         let metadata = path.metadata().ok()?;
         Some(Self { path, metadata })
     }

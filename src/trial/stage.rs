@@ -2,6 +2,7 @@
 
 use crate::createos::{Provider, Scope};
 use crate::error::{Error, IoContext, Result};
+use crate::paths::own_binary;
 use crate::ui;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::io::{self, Write};
@@ -103,8 +104,7 @@ impl Stage {
             .tempdir_in(&temporary)
             .at("create a folder in", &temporary)?;
         let path = folder.path().to_path_buf();
-        let binary = std::env::current_exe()
-            .map_err(|source| Error::cannot_run(format!("could not find this program's file: {source}")))?;
+        let binary = own_binary()?;
         let cleaner = ["XDG_DATA_HOME", "XDG_RUNTIME_DIR", "TMPDIR"]
             .iter()
             .fold(Provider::local(binary), |provider, name| provider.env(name, &path));

@@ -21,7 +21,7 @@ const PREFIX: &str = "\x02";
 /// The client's size.
 const SIZE: (u16, u16) = (40, 120);
 
-/// `config.toml` with a key for every action, and without questions to Herdr's makers.
+/// `config.toml` with a key for every action, no welcome, and no questions to Herdr's makers.
 pub fn keys() -> String {
     let bound = KEYS.map(|(action, letter)| {
         let letter = letter.to_ascii_lowercase();
@@ -30,7 +30,10 @@ pub fn keys() -> String {
              command = \"createos.sandbox.{action}\"\n\n"
         )
     });
-    format!("{}[update]\nversion_check = false\nmanifest_check = false\n\n", bound.concat())
+    format!(
+        "onboarding = false\n\n{}[update]\nversion_check = false\nmanifest_check = false\n\n",
+        bound.concat()
+    )
 }
 
 /// The client of a real Herdr.

@@ -1,5 +1,7 @@
 //! The plugin's actions, on a Herdr (the stand-in, or the real one that `HERDR_BIN_PATH` names) and real boxes.
 
+mod agents;
+mod day;
 mod delete;
 mod failures;
 mod hands;
@@ -7,7 +9,9 @@ mod lists;
 mod pause;
 mod quirks;
 mod races;
+mod restored;
 mod review;
 mod story;
 mod sync;
+mod upgrade;
 mod world;

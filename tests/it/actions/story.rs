@@ -1,8 +1,6 @@
 //! A day with a box: start, work, look away, come back, move, restart, apply, delete.
 
-use super::world::{LONG, World};
-use crate::support::eventually;
-use serde_json::json;
+use super::world::World;
 
 #[test]
 fn an_agent_starts_in_a_box_of_its_own_and_its_work_comes_home() {
@@ -49,42 +47,6 @@ fn a_clash_says_how_to_get_both_sides_and_the_advice_works() {
     let applied = world.invoke("apply").ok();
     assert_eq!(applied["result"], "applied", "{applied}");
     assert_eq!(world.repo.read("README.md"), "theirs\n");
-}
-
-#[test]
-fn a_pane_keeps_its_box_over_the_agents_end_a_move_and_a_restart() {
-    let mut world = World::new();
-    let (id, pane) = world.start();
-    world.types(&pane, "exit 7");
-    world.sees(&pane, "the agent has ended, exit code 7");
-    world.sees(&pane, "s       a shell on THIS machine");
-    let first = world.records()[0]["processId"].clone();
-    // Words that were meant for the agent are no answer: neither a shell here nor the end.
-    world.types(&pane, "squash the last commits please");
-    assert!(!world.screen(&pane).contains("Back from the shell"), "{}", world.screen(&pane));
-    world.key(&pane, "enter");
-    eventually("another agent runs", LONG, || world.records()[0]["processId"] != first);
-    world.answers(&pane, "back", "again");
-
-    let moved = world.herdr(&["pane", "move", &pane, "--new-workspace"]);
-    let after = moved["move_result"]["pane"]["pane_id"].as_str().unwrap().to_owned();
-    assert_ne!(after, pane);
-    eventually("the mapping follows the pane", LONG, || world.records()[0]["pane"] == after);
-    let info = world.invoke("info").ok();
-    assert_eq!((&info["boxId"], &info["pane"]), (&json!(id), &json!(after)));
-    assert_eq!((&info["agent"], &info["status"]), (&json!("shell"), &json!("running")));
-
-    let terminal = world.records()[0]["terminal"].clone();
-    world.stop_server();
-    world.serve();
-    eventually("the mapping is bound again", LONG, || world.records()[0]["terminal"] != terminal);
-    assert!(world.pane_ids().contains(&after), "the pane came back as a shell");
-    let attached = world.invoke("attach").ok();
-    assert_eq!(attached["processId"], world.records()[0]["processId"]);
-    eventually("the restored shell is closed", LONG, || !world.pane_ids().contains(&after));
-    let shown = world.records()[0]["pane"].as_str().unwrap().to_owned();
-    world.answers(&shown, "third", "time");
-    assert_eq!(world.boxes().len(), 1);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::support::{Home, Repo, binary, eventually, outcome, real_herdr, stand_
 use serde_json::{Map, Value, json};
 use std::cell::{RefCell, RefMut};
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -77,8 +77,7 @@ impl World {
         world.script("provider", json!(binary()));
         world.home.write(".config/herdr/plugins/config/createos.sandbox/config.json", config.to_string());
         world.home.write(".config/herdr/config.toml", keys());
-        world.home.write("plugin/herdr-plugin.toml", manifest());
-        world.herdr(&["plugin", "link", "plugin"]);
+        world.link(&binary());
         world.serve();
         let top = world.repo.root().display().to_string();
         world.herdr(&["workspace", "create", "--cwd", &top, "--focus"]);
@@ -113,6 +112,14 @@ impl World {
         // Whole or not at all: a pane's process may be reading it.
         let staged = self.home.write(".createos-stand-in/control.json.new", text);
         std::fs::rename(staged, self.home.path().join(".createos-stand-in/control.json")).expect("a rename");
+    }
+
+    /// Links the plugin whose program is this one.
+    pub fn link(&self, program: &Path) {
+        let program = serde_json::to_string(program).expect("a path in UTF-8");
+        let manifest = MANIFEST.replace("@PROGRAM@", &program).replace("@VERSION@", "\"0.1.0\"");
+        self.home.write("plugin/herdr-plugin.toml", manifest);
+        self.herdr(&["plugin", "link", "plugin"]);
     }
 
     /// Starts the server, or starts it again.
@@ -173,12 +180,14 @@ impl World {
         };
         let before = self.log_ids(action);
         hands.press(action);
-        let mut begun = None;
-        eventually(&format!("the key of {action} runs it"), LONG, || {
-            begun = self.log_ids(action).into_iter().find(|id| !before.contains(id));
-            begun.is_some()
-        });
-        begun.expect("it was found")
+        let began = Instant::now();
+        loop {
+            if let Some(id) = self.log_ids(action).into_iter().find(|id| !before.contains(id)) {
+                return id;
+            }
+            assert!(began.elapsed() < LONG, "the key of {action} runs nothing:\n{}", hands.screen());
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     fn logs(&self) -> Vec<Value> {
@@ -410,7 +419,7 @@ fn unbroken(text: &str) -> String {
 }
 
 /// Whether a process of ours with this word lives in this home.
-fn running(word: &str, home: &std::path::Path) -> bool {
+fn running(word: &str, home: &Path) -> bool {
     let home = format!("HOME={}", home.display());
     std::fs::read_dir("/proc").into_iter().flatten().flatten().any(|entry| {
         let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
@@ -430,11 +439,6 @@ fn done(log: &Value) -> Done {
         stderr: text("stderr"),
         stdout,
     }
-}
-
-fn manifest() -> String {
-    let program = serde_json::to_string(&binary()).expect("a path in UTF-8");
-    MANIFEST.replace("@PROGRAM@", &program).replace("@VERSION@", "\"0.1.0\"")
 }
 
 /// A command line in the home, as a person in a pane types it.

@@ -25,6 +25,9 @@ pub(crate) struct Control {
     /// Milliseconds between the box and the answer.
     #[serde(default)]
     pub(crate) slow_create: Option<u64>,
+    /// What the image carries: a script that runs in a box as soon as there is one.
+    #[serde(default)]
+    pub(crate) image: Option<String>,
     #[serde(default)]
     pub(crate) signed_out: bool,
     /// An empty list is `null`.

@@ -105,6 +105,12 @@ impl Call<'_> {
         }
         let view: Value = serde_json::from_slice(&output.stdout).expect("our provider answers JSON");
         let text = |key: &str| view[key].as_str().unwrap_or_default();
+        if let Some(script) = &self.control.image {
+            let made = Parsed { flags: Vec::new(), positional: vec![text("id").to_owned()] };
+            let command = ["sh", "-c", script].map(str::to_owned);
+            let carried = backend::capture(self.control, false, "exec", &made, &command);
+            assert_eq!(carried.code, 0, "the image: {}", String::from_utf8_lossy(&carried.stderr));
+        }
         let answer = match self.control.create_json.as_str() {
             "old" => {
                 json!({ "id": text("id"), "name": text("name"), "shape": text("shape"), "spawn_ms": 41 })
