@@ -2,14 +2,15 @@
 
 use super::Wanted;
 use super::chord::Chord;
+use super::marker::MARKER;
 
-/// Stands above our entries. A courtesy to the reader: nothing depends on it.
-pub(super) const MARKER: &str = "# createos-sandbox";
+/// The fields of an entry, in the order in which they are written.
+pub(super) const FIELDS: [&str; 4] = ["key", "type", "command", "description"];
 
 /// The block to paste, for a file that we do not write.
 pub(crate) fn block(wanted: &[Wanted]) -> String {
     let entries: Vec<_> = wanted.iter().map(|wanted| (wanted, wanted.chord)).collect();
-    tables(&entries, &Layout { newline: "\n", indent: "", field_indent: "" })
+    tables(&entries, &Layout { newline: "\n", indent: "", field_indent: "", is_marked: false })
 }
 
 /// The line end and the blanks of the place where the entries go.
@@ -20,12 +21,21 @@ pub(super) struct Layout<'a> {
     pub(super) indent: &'a str,
     /// The blanks before a field.
     pub(super) field_indent: &'a str,
+    /// The entries follow others of ours, below whose marker they stand.
+    pub(super) is_marked: bool,
+}
+
+impl Layout<'_> {
+    fn marker(&self) -> String {
+        let Layout { newline, indent, is_marked, .. } = self;
+        if *is_marked { String::new() } else { format!("{indent}{MARKER}{newline}") }
+    }
 }
 
 /// `[[keys.command]]` tables with the marker above, a blank line between two of them.
 pub(super) fn tables(entries: &[(&Wanted, Chord)], layout: &Layout<'_>) -> String {
-    let Layout { newline, indent, field_indent } = layout;
-    let mut text = format!("{indent}{MARKER}{newline}");
+    let Layout { newline, indent, field_indent, .. } = layout;
+    let mut text = layout.marker();
     for (i, (wanted, chord)) in entries.iter().enumerate() {
         if i > 0 {
             text.push_str(newline);
@@ -45,17 +55,15 @@ pub(super) fn inline(entries: &[(&Wanted, Chord)], layout: &Layout<'_>) -> Strin
         let fields = fields(wanted, *chord).map(|(name, value)| format!("{name} = {}", quoted(&value)));
         format!("{indent}{{ {} }}", fields.join(", "))
     });
-    format!("{indent}{MARKER}{newline}{}", entries.collect::<Vec<_>>().join(&format!(",{newline}")))
+    format!("{}{}", layout.marker(), entries.collect::<Vec<_>>().join(&format!(",{newline}")))
 }
 
-/// The fields of an entry in the order in which they are written.
+/// The fields of an entry with their values.
 pub(super) fn fields(wanted: &Wanted, chord: Chord) -> [(&'static str, String); 4] {
-    [
-        ("key", chord.to_string()),
-        ("type", "plugin_action".into()),
-        ("command", wanted.command.clone()),
-        ("description", wanted.description.clone()),
-    ]
+    let values =
+        [chord.to_string(), "plugin_action".into(), wanted.command.clone(), wanted.description.clone()];
+    let mut values = values.into_iter();
+    FIELDS.map(|name| (name, values.next().unwrap_or_default()))
 }
 
 /// A basic string.

@@ -4,6 +4,7 @@
 //! there (contract `herdr.md` 2.2 and 13). All offsets are bytes of the whole text, the BOM included.
 
 use super::KeysError;
+use super::block;
 use super::lines::Lines;
 use std::ops::Range;
 use toml_edit::{ImDocument, Item, Table, TableLike, Value};
@@ -45,6 +46,8 @@ pub(super) struct Entry {
     pub(super) is_plugin_action: bool,
     /// `description`, if any.
     pub(super) description: Option<String>,
+    /// It has fields that a merge never writes.
+    pub(super) has_more: bool,
 }
 
 /// A field of `[keys]` that the user wrote.
@@ -186,6 +189,7 @@ impl<'a> Document<'a> {
             command: text("command")?.unwrap_or_default(),
             is_plugin_action,
             description: text("description")?,
+            has_more: table.iter().any(|(name, _)| !block::FIELDS.contains(&name)),
             span,
         })
     }

@@ -19,6 +19,11 @@ impl<'a> Lines<'a> {
         self.text
     }
 
+    /// The length of a byte order mark.
+    pub(super) fn bom(&self) -> usize {
+        if self.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
+    }
+
     /// The line of an offset, from 1.
     pub(super) fn number(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset)

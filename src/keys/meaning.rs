@@ -1,5 +1,6 @@
 //! What a document says, whatever its shape: the proof that a splice did what it should and nothing else.
 
+use super::document::Document;
 use std::collections::BTreeMap;
 use toml_edit::{Item, Table, Value};
 
@@ -56,6 +57,13 @@ impl Meaning {
             _ => unreachable!("the document's shape was checked: keys is a table"),
         }
     }
+}
+
+/// Whether `text` means this.
+pub(super) fn means(text: &str, expected: &Meaning) -> bool {
+    Document::parse(text.as_bytes())
+        .and_then(|document| document.shape().map(|_| Meaning::of(document.root()).trimmed()))
+        .is_ok_and(|meaning| meaning == *expected)
 }
 
 fn table<'a>(fields: impl Iterator<Item = (&'a str, &'a Item)>) -> Meaning {

@@ -5,6 +5,7 @@ use super::choose::{Placed, choose};
 use super::chord::Chord;
 use super::document::{Document, Entry, Shape};
 use super::lines::{Lines, is_blank, is_comment};
+use super::marker;
 use super::meaning::Meaning;
 use super::owners::Owners;
 use super::{KeysError, Wanted};
@@ -41,6 +42,9 @@ pub(crate) struct Binding {
     pub(crate) command: String,
     /// The chord that it got.
     pub(crate) chord: Chord,
+    /// The description that it got; absent in the receipts of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) description: Option<String>,
 }
 
 /// A replaced piece of text.
@@ -84,7 +88,11 @@ pub(crate) fn merge(text: &[u8], wanted: &[Wanted]) -> Result<Merged, KeysError>
         added: Some(Added {
             entries: new
                 .iter()
-                .map(|(w, chord)| Binding { command: w.command.clone(), chord: *chord })
+                .map(|(wanted, chord)| Binding {
+                    command: wanted.command.clone(),
+                    chord: *chord,
+                    description: Some(wanted.description.clone()),
+                })
                 .collect(),
             patch,
         }),
@@ -112,9 +120,14 @@ fn splice(document: &Document<'_>, entries: &[Entry], new: &[(&Wanted, Chord)]) 
             let end = entries.iter().map(|entry| entry.span.end).max().expect("there is an entry");
             let indent = lines.indent(last.span.start).unwrap_or_default();
             let field_indent = last.first_field.and_then(|at| lines.indent(at)).unwrap_or(indent);
-            after_statement(lines, below(lines, end), indent, field_indent, new)
+            let is_marked = marker::covers_the_last(lines, entries);
+            let layout = Layout { newline: "", indent, field_indent, is_marked };
+            after_statement(lines, below(lines, end), layout, new)
         }
-        Shape::Absent => after_statement(lines, lines.text().len(), "", "", new),
+        Shape::Absent => {
+            let layout = Layout { newline: "", indent: "", field_indent: "", is_marked: false };
+            after_statement(lines, lines.text().len(), layout, new)
+        }
         Shape::List(span) => in_list(lines, &span, entries, new),
         Shape::InlineKeys(span) => in_inline_keys(lines, &span, new),
     })
@@ -136,16 +149,10 @@ fn below(lines: &Lines<'_>, end: usize) -> usize {
 }
 
 /// Tables at `at`, the start of a line or the end of the text, set off by blank lines.
-fn after_statement(
-    lines: &Lines<'_>,
-    at: usize,
-    indent: &str,
-    field_indent: &str,
-    new: &[(&Wanted, Chord)],
-) -> Splice {
+fn after_statement(lines: &Lines<'_>, at: usize, layout: Layout<'_>, new: &[(&Wanted, Chord)]) -> Splice {
     let text = lines.text();
     let newline = lines.newline_near(at);
-    let block = block::tables(new, &Layout { newline, indent, field_indent });
+    let block = block::tables(new, &Layout { newline, ..layout });
     let mut inserted = String::new();
     if !text[..at].ends_with('\n') && !is_blank(&text[lines.start(at)..at]) {
         inserted.push_str(newline);
@@ -171,7 +178,8 @@ fn in_list(lines: &Lines<'_>, span: &Range<usize>, entries: &[Entry], new: &[(&W
     let own_line = entries.last().and_then(|last| lines.indent(last.span.start));
     let step = if outer.ends_with('\t') { "\t" } else { "  " };
     let indent = own_line.map_or_else(|| format!("{outer}{step}"), Into::into);
-    let block = block::inline(new, &Layout { newline, indent: &indent, field_indent: "" });
+    let is_marked = marker::covers_the_last(lines, entries);
+    let block = block::inline(new, &Layout { newline, indent: &indent, field_indent: "", is_marked });
 
     let Some(last) = entries.last() else {
         // Comments inside stay above ours, and so does the line of the closing bracket.
@@ -205,7 +213,8 @@ fn in_list(lines: &Lines<'_>, span: &Range<usize>, entries: &[Entry], new: &[(&W
 fn in_inline_keys(lines: &Lines<'_>, span: &Range<usize>, new: &[(&Wanted, Chord)]) -> Splice {
     let text = lines.text();
     let newline = lines.newline_near(span.start);
-    let entries = block::inline(new, &Layout { newline, indent: "  ", field_indent: "" });
+    let layout = Layout { newline, indent: "  ", field_indent: "", is_marked: false };
+    let entries = block::inline(new, &layout);
     let block = format!("command = [{newline}{entries}{newline}]");
     let close = span.end - 1;
     let inner = text[span.start + 1..close].trim_end_matches([' ', '\t']);

@@ -2,6 +2,7 @@
 
 use super::chord::Chord;
 use super::document::Document;
+use super::marker::is_ours;
 use super::owners::{Holder, Lost, Owners};
 use super::{KeysError, Wanted};
 
@@ -10,6 +11,8 @@ use super::{KeysError, Wanted};
 pub(crate) struct Observed {
     /// One for each wanted binding.
     pub(crate) actions: Vec<Action>,
+    /// The key that `prefix` stands for, such as `ctrl+b`.
+    pub(crate) prefix: String,
 }
 
 /// One wanted action.
@@ -75,7 +78,16 @@ pub(crate) fn observe(text: &[u8], wanted: &[Wanted]) -> Result<Observed, KeysEr
         };
         Action { action: wanted.action.clone(), state }
     });
-    Ok(Observed { actions: actions.collect() })
+    Ok(Observed { actions: actions.collect(), prefix: owners.prefix().to_string() })
+}
+
+/// The entries that run an action of our plugin, whoever wrote them: command and line, from 1.
+///
+/// # Errors
+/// As [`observe`].
+pub(crate) fn entries_of_the_plugin(text: &[u8]) -> Result<Vec<(String, usize)>, KeysError> {
+    let entries = Document::parse(text)?.entries()?;
+    Ok(entries.into_iter().filter(is_ours).map(|entry| (entry.command, entry.line)).collect())
 }
 
 fn live(owners: &Owners, chord: Chord) -> Live {

@@ -106,6 +106,7 @@ impl fmt::Display for Reason {
 /// The result of Herdr's registration.
 #[derive(Debug)]
 pub(super) struct Owners {
+    prefix: Stroke,
     held: HashMap<Chord, Holder>,
     /// Defaults of fields that the user did not write, won or lost.
     defaults: HashMap<Chord, &'static str>,
@@ -124,8 +125,11 @@ pub(super) struct Bound {
 impl Owners {
     /// Registers everything as Herdr does. `entries` are the document's.
     pub(super) fn of(document: &Document<'_>, entries: &[Entry]) -> Result<Self, KeysError> {
-        let mut owners = Self { held: HashMap::new(), defaults: HashMap::new(), bound: Vec::new() };
-        owners.reserve_prefix(document)?;
+        let prefix = prefix(document)?;
+        let mut owners = Self { prefix, held: HashMap::new(), defaults: HashMap::new(), bound: Vec::new() };
+        for chord in [Chord::direct(prefix), Chord::prefixed(prefix)] {
+            owners.hold(chord, &Holder::Prefix);
+        }
         let legacy = |name| document.indexed(name);
         let (tabs, workspaces, agents) = (legacy("tabs")?, legacy("workspaces")?, legacy("agents")?);
         for builtin in builtins() {
@@ -188,20 +192,14 @@ impl Owners {
         self.defaults.get(&chord).copied()
     }
 
+    /// Herdr's prefix key.
+    pub(super) fn prefix(&self) -> Stroke {
+        self.prefix
+    }
+
     /// What became of the command with this index.
     pub(super) fn bound(&self, index: usize) -> &Bound {
         &self.bound[index]
-    }
-
-    fn reserve_prefix(&mut self, document: &Document<'_>) -> Result<(), KeysError> {
-        let written = document.field("prefix")?;
-        let stroke = written
-            .and_then(|field| field.chords.first()?.parse::<Stroke>().ok())
-            .unwrap_or_else(|| "ctrl+b".parse().expect("Herdr's default prefix is a key"));
-        for chord in [Chord::direct(stroke), Chord::prefixed(stroke)] {
-            self.hold(chord, &Holder::Prefix);
-        }
-        Ok(())
     }
 
     /// First come, first served.
@@ -235,4 +233,12 @@ impl Owners {
         }
         bound
     }
+}
+
+/// The prefix key: the user's where Herdr can read it, else Herdr's own.
+fn prefix(document: &Document<'_>) -> Result<Stroke, KeysError> {
+    let written = document.field("prefix")?;
+    Ok(written
+        .and_then(|field| field.chords.first()?.parse::<Stroke>().ok())
+        .unwrap_or_else(|| "ctrl+b".parse().expect("Herdr's default prefix is a key")))
 }

@@ -1,9 +1,10 @@
 //! Taking our bindings out again: by the exact edit where it still stands, else by meaning.
 
-use super::block::MARKER;
+use super::comments::comments;
 use super::document::{Document, Entry, Shape};
 use super::lines::{Lines, is_blank};
-use super::meaning::Meaning;
+use super::marker::{MARKER, directly_above, is_ours, line_above, without_lone};
+use super::meaning::{Meaning, means};
 use super::merge::{Added, Binding, comma};
 use super::{Chord, KeysError};
 use std::ops::Range;
@@ -20,7 +21,8 @@ pub(crate) struct Unmerged {
 }
 
 /// Removes exactly the entries that a merge added, in whatever shape they are now. Where the merge's
-/// own edit still stands it is taken back byte for byte; the rest of the file never changes.
+/// own edit still stands it is taken back byte for byte; the rest of the file never changes, comments that
+/// somebody wrote into one of our entries included.
 ///
 /// # Errors
 /// As [`observe`](super::observe()); or the result did not prove itself.
@@ -29,7 +31,7 @@ pub(crate) fn unmerge(text: &[u8], added: &Added) -> Result<Unmerged, KeysError>
     let (ours, left) = recognise(&document.entries()?, &added.entries);
     let mut expected = Meaning::of(document.root());
     if document.shape()? == Shape::Absent && ours.is_empty() {
-        let text = without_lone_markers(document.lines.text())?.into_bytes();
+        let text = without_lone(document.lines.text())?.into_bytes();
         return Ok(Unmerged { text, removed: Vec::new(), left });
     }
     let mut index = 0;
@@ -43,7 +45,7 @@ pub(crate) fn unmerge(text: &[u8], added: &Added) -> Result<Unmerged, KeysError>
     let all = document.lines.text();
     let result = match exactly(all, added).filter(|text| means(text, &expected)) {
         Some(text) => text,
-        None => without_lone_markers(&by_meaning(all, &ours)?)?,
+        None => without_lone(&by_meaning(all, &ours)?)?,
     };
     if !means(&result, &expected) {
         let line = ours.first().map_or(1, |(index, _)| document.entries().map_or(1, |all| all[*index].line));
@@ -52,12 +54,17 @@ pub(crate) fn unmerge(text: &[u8], added: &Added) -> Result<Unmerged, KeysError>
     Ok(Unmerged { text: result.into_bytes(), removed, left })
 }
 
-/// Which entries are ours: same command, and the chord that we gave. One whose chord was changed is
-/// ours too when it is the only one with that command.
+/// Which entries are ours: same command, our own words, and the chord that we gave. One whose chord was changed is
+/// ours too when it is the only one; one with a description or a field of somebody's own is his.
 fn recognise(entries: &[Entry], added: &[Binding]) -> (Vec<(usize, Binding)>, Vec<Binding>) {
     let (mut ours, mut left) = (Vec::new(), Vec::new());
     for binding in added {
-        let same: Vec<usize> = (0..entries.len()).filter(|i| entries[*i].is(&binding.command)).collect();
+        let has_our_words = |entry: &Entry| match &binding.description {
+            Some(description) => entry.description.as_ref() == Some(description) && !entry.has_more,
+            None => true,
+        };
+        let is_same = |index: &usize| entries[*index].is(&binding.command) && has_our_words(&entries[*index]);
+        let same: Vec<usize> = (0..entries.len()).filter(is_same).collect();
         let has_chord = |index: &&usize| {
             let mut chords = entries[**index].chords.iter().map(|text| text.parse::<Chord>());
             chords.any(|chord| chord.as_ref() == Ok(&binding.chord))
@@ -83,12 +90,6 @@ fn exactly(text: &str, added: &Added) -> Option<String> {
     Some([&text[..at], &patch.old, &text[at + patch.new.len()..]].concat())
 }
 
-fn means(text: &str, expected: &Meaning) -> bool {
-    Document::parse(text.as_bytes())
-        .and_then(|document| document.shape().map(|_| Meaning::of(document.root()).trimmed()))
-        .is_ok_and(|meaning| meaning == *expected)
-}
-
 /// Takes the entries out one by one, the last one first, so that the indices before it stay.
 fn by_meaning(text: &str, ours: &[(usize, Binding)]) -> Result<String, KeysError> {
     let mut indices: Vec<usize> = ours.iter().map(|(index, _)| *index).collect();
@@ -97,48 +98,37 @@ fn by_meaning(text: &str, ours: &[(usize, Binding)]) -> Result<String, KeysError
     for index in indices.into_iter().rev() {
         let document = Document::parse(text.as_bytes())?;
         let entries = document.entries()?;
+        let lines = &document.lines;
         let place = match document.shape()? {
-            Shape::List(span) => in_list(&document.lines, &span, &entries, index),
-            _ => as_table(&document.lines, &entries[index].span),
+            Shape::List(span) => in_list(lines, &span, &entries, index),
+            _ => as_table(lines, &entries, index),
         };
-        text.replace_range(place, "");
+        let kept = kept(lines, &place);
+        text.replace_range(place, &kept);
     }
     Ok(text)
 }
 
-/// Without the markers that nothing of ours follows any more, and one blank line above each: Herdr's own
-/// reset takes the entries and leaves the comments.
-fn without_lone_markers(text: &str) -> Result<String, KeysError> {
-    let document = Document::parse(text.as_bytes())?;
-    let (lines, entries) = (&document.lines, document.entries()?);
-    let mut rest = text.to_owned();
-    let mut end = text.len();
-    while let Some(start) = (end > 0).then(|| lines.start(end - 1)) {
-        let next = entries.iter().find(|entry| entry.span.start >= end);
-        let is_followed = next.is_some_and(|next| {
-            text[end..next.span.start].trim().is_empty() && next.command.starts_with(crate::paths::PLUGIN_ID)
-        });
-        let mut from = start.max(bom(lines));
-        if !is_followed && text[from..end].trim() == MARKER {
-            if let Some(above) = above(lines, start).filter(|above| is_blank(lines.at(*above))) {
-                from = above.max(bom(lines));
-            }
-            rest.replace_range(from..end, "");
-        }
-        end = start.min(from);
+/// The lines of a `[[keys.command]]` table, with our marker and one blank line above it. The marker stays when it
+/// then stands above another one of ours.
+fn as_table(lines: &Lines<'_>, entries: &[Entry], index: usize) -> Range<usize> {
+    let span = &entries[index].span;
+    let (start, end) = (lines.start(span.start), lines.end(span.end));
+    let Some(marker) = directly_above(lines, start) else {
+        return with_blank(lines, start, end);
+    };
+    let next = entries.get(index + 1).filter(|next| is_ours(next)).map(|next| lines.start(next.span.start));
+    match next.filter(|next| *next >= end && lines.text()[end..*next].trim().is_empty()) {
+        Some(next) if comments(&lines.text()[start..end]).is_empty() => start..next,
+        _ => with_blank(lines, marker, end),
     }
-    // What looks like a comment may stand in a string.
-    let meaning = Meaning::of(document.root()).trimmed();
-    Ok(if means(&rest, &meaning) { rest } else { text.to_owned() })
 }
 
-/// The lines of a `[[keys.command]]` table, with our marker and one blank line above it.
-fn as_table(lines: &Lines<'_>, span: &Range<usize>) -> Range<usize> {
-    let mut start = with_marker(lines, lines.start(span.start));
-    if let Some(above) = above(lines, start).filter(|above| is_blank(lines.at(*above))) {
-        start = above;
-    }
-    start.max(bom(lines))..lines.end(span.end)
+/// With the blank line above, unless a comment stays at this place.
+fn with_blank(lines: &Lines<'_>, start: usize, end: usize) -> Range<usize> {
+    let above = line_above(lines, start).filter(|above| is_blank(lines.at(*above)));
+    let above = above.filter(|_| kept(lines, &(start..end)).is_empty());
+    above.unwrap_or(start).max(lines.bom())..end
 }
 
 /// An entry of a list: its lines when nothing else stands on them, else the entry and one comma.
@@ -151,7 +141,10 @@ fn in_list(lines: &Lines<'_>, list: &Range<usize>, entries: &[Entry], index: usi
     let rest = text[end..lines.end(end)].trim();
     let same_line = comma_end.is_none_or(|comma| lines.number(comma - 1) == lines.number(span.end));
     if lines.indent(span.start).is_some() && same_line && (rest.is_empty() || rest.starts_with('#')) {
-        return with_marker(lines, lines.start(span.start))..lines.end(end);
+        let (start, end) = (lines.start(span.start), lines.end(end));
+        let is_next = |next: &Entry| is_ours(next) && lines.start(next.span.start) == end;
+        let marker_stays = entries.get(index + 1).is_some_and(is_next);
+        return directly_above(lines, start).filter(|_| !marker_stays).unwrap_or(start)..end;
     }
     match (next, index.checked_sub(1).map(|before| entries[before].span.end)) {
         // Up to the next one on the same line; comments of a next line stay.
@@ -163,17 +156,24 @@ fn in_list(lines: &Lines<'_>, list: &Range<usize>, entries: &[Entry], index: usi
     }
 }
 
-/// The start of the marker's line if it stands directly above the line at `start`.
-fn with_marker(lines: &Lines<'_>, start: usize) -> usize {
-    above(lines, start).filter(|above| lines.at(*above).trim() == MARKER).unwrap_or(start)
-}
-
-/// The start of the line above the one at `start`.
-fn above(lines: &Lines<'_>, start: usize) -> Option<usize> {
-    Some(lines.start(start.checked_sub(1)?))
-}
-
-/// The length of a byte order mark.
-fn bom(lines: &Lines<'_>) -> usize {
-    if lines.text().starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
+/// The comments of a place that goes, which are the user's: each on a line of its own. Only the marker is ours.
+fn kept(lines: &Lines<'_>, place: &Range<usize>) -> String {
+    let text = lines.text();
+    let is_whole = lines.start(place.start) == place.start || place.start == lines.bom();
+    let mut kept = String::new();
+    for comment in comments(&text[place.clone()]) {
+        let (start, end) = (place.start + comment.start, place.start + comment.end);
+        if text[start..end].trim_end() == MARKER {
+            continue;
+        }
+        if !is_whole && kept.is_empty() {
+            kept.push_str(lines.newline_near(start));
+        }
+        let line = lines.at(lines.start(start)).trim_start_matches('\u{feff}');
+        let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+        kept.push_str(indent);
+        // With its line end, if it has one.
+        kept.push_str(&text[start..lines.end(start)]);
+    }
+    kept
 }

@@ -2,6 +2,7 @@
 
 mod files;
 mod generated;
+mod generator;
 mod herdr;
 mod shapes;
 

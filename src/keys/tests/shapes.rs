@@ -187,7 +187,10 @@ fn undo_finds_the_entries_in_any_shape() {
     let merged = merge(b"[ui]\nsidebar_width = 30\n", &six()).unwrap();
     let added = merged.added.unwrap();
     let entry = |action: &str, chord: &str| {
-        format!("{{command=\"createos.sandbox.{action}\",type='plugin_action',key=[\"{chord}\"]}}")
+        let words = six().into_iter().find(|wanted| wanted.action == action).unwrap().description;
+        format!(
+            "{{description=\"{words}\",command=\"createos.sandbox.{action}\",type='plugin_action',key=[\"{chord}\"]}}"
+        )
     };
     let rewritten = format!(
         "keys = {{command=[{}, {{key=\"f5\",command=\"mine\"}},{}]}}\n[ui]\nsidebar_width = 31\n",
@@ -232,6 +235,86 @@ fn an_entry_that_got_another_chord_is_still_ours_unless_there_are_two() {
     let two = format!("{moved}{}", TABLE.replace("prefix+shift+s", "f10"));
     let undone = unmerge(two.as_bytes(), &added).unwrap();
     assert_eq!((undone.text, undone.left.len()), (two.into_bytes(), 1));
+}
+
+#[test]
+fn an_entry_in_somebodys_own_words_is_his() {
+    let added = merge(b"", &six()).unwrap().added.unwrap();
+    let his = TABLE.replace("start an agent in a new CreateOS sandbox", "my own words");
+    let wider = format!("{TABLE}width = 3\n");
+    let without = TABLE.lines().filter(|line| !line.starts_with("desc")).collect::<Vec<_>>().join("\n");
+    for text in [his, wider, without] {
+        // The marker was ours; what stands below it is not.
+        let undone = unmerge(text.as_bytes(), &added).unwrap();
+        assert_eq!((String::from_utf8(undone.text).unwrap(), undone.removed.len()), (text, 0));
+    }
+    // A receipt of an earlier version does not know our words.
+    let mut known = added.clone();
+    known.entries.iter_mut().for_each(|binding| binding.description = None);
+    let his = TABLE.replace("start an agent in a new CreateOS sandbox", "my own words");
+    assert_eq!(unmerge(his.as_bytes(), &known).unwrap().text, b"");
+}
+
+#[test]
+fn comments_in_our_entries_are_the_users_and_stay() {
+    let merged = merge(b"[ui]\n", &six()[..2]).unwrap();
+    let text = String::from_utf8(merged.text).unwrap();
+    let text = text.replacen("[[keys.command]]\n", "[[keys.command]] # one\n  # two \"\n", 1);
+    let text = text.replacen(
+        "\"createos.sandbox.attach\"\n",
+        "\"createos.sandbox.attach\" # three # 3\n# four\n",
+        1,
+    );
+    let text = text + "# below\n";
+    let undone = unmerge(text.as_bytes(), merged.added.as_ref().unwrap()).unwrap();
+    assert_eq!(undone.removed.len(), 2);
+    let rest = String::from_utf8(undone.text).unwrap();
+    assert_eq!(rest, "[ui]\n\n# one\n  # two \"\n\n# three # 3\n# four\n# below\n");
+
+    let merged = merge(b"[keys]\ncommand = [\n\t{ key = \"f5\" },\n]\n", &six()[..2]).unwrap();
+    let text = String::from_utf8(merged.text).unwrap();
+    let text = text.replacen("sandbox\" },\n", "sandbox\" }, # mine\n", 1);
+    assert_eq!(text.matches("# mine").count(), 1);
+    let undone = unmerge(text.as_bytes(), merged.added.as_ref().unwrap()).unwrap();
+    let rest = String::from_utf8(undone.text).unwrap();
+    assert_eq!(rest, "[keys]\ncommand = [\n\t{ key = \"f5\" },\n\t# mine\n]\n");
+}
+
+#[test]
+fn entries_that_stand_together_have_one_marker() {
+    for original in ["[ui]\n", "[keys]\ncommand = [\n  { key = \"f5\" },\n]\n", "keys = { zoom = \"f5\" }\n"]
+    {
+        let first = merge(original.as_bytes(), &six()[..3]).unwrap();
+        let second = merge(&first.text, &six()).unwrap();
+        let text = String::from_utf8(second.text.clone()).unwrap();
+        assert_eq!(text.matches("# createos-sandbox").count(), 1, "{text}");
+        // The first one of ours goes alone: the others keep the marker.
+        let added = first.added.as_ref().unwrap();
+        let alone = Added { entries: vec![added.entries[0].clone()], patch: added.patch.clone() };
+        let rest = unmerge(&second.text, &alone).unwrap();
+        let text = String::from_utf8(rest.text.clone()).unwrap();
+        assert_eq!(text.matches("# createos-sandbox").count(), 1, "{text}");
+        assert!(!text.contains("# createos-sandbox\n\n") && !text.contains("sandbox.start"), "{text}");
+        // And back to the original, whatever was taken out before.
+        let rest = unmerge(&rest.text, second.added.as_ref().unwrap()).unwrap();
+        let rest = unmerge(&rest.text, added).unwrap();
+        let rest = String::from_utf8(rest.text).unwrap();
+        assert_eq!(meaning(rest.as_bytes()), meaning(original.as_bytes()), "{rest}");
+        assert!(!rest.contains("createos"), "{rest}");
+    }
+    // Another's entry between: a marker of its own.
+    let first = merge(b"[ui]\n", &six()[..3]).unwrap();
+    let text = [first.text.as_slice(), b"\n[[keys.command]]\nkey = \"f5\"\ncommand = \"x\"\n"].concat();
+    let second = String::from_utf8(merge(&text, &six()).unwrap().text).unwrap();
+    assert_eq!(second.matches("# createos-sandbox").count(), 2, "{second}");
+}
+
+#[test]
+fn the_prefix_is_the_users_where_herdr_can_read_it() {
+    let prefix = |text: &str| observe(text.as_bytes(), &six()).unwrap().prefix;
+    assert_eq!(prefix(""), "ctrl+b");
+    assert_eq!(prefix("[keys]\nprefix = \"Control+a\"\n"), "ctrl+a");
+    assert_eq!(prefix("keys.prefix = \"not a key\"\n"), "ctrl+b");
 }
 
 #[test]
