@@ -1,5 +1,9 @@
 //! Runs a program: argv, environment, folder, stdin, time limit; output captured or inherited.
 
+mod ending;
+
+pub(crate) use ending::{end_together, stay_when_ending};
+
 use crate::error::Error;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::{OsStr, OsString};
@@ -287,6 +291,7 @@ impl<'a> Run<'a> {
                 abandoned.store(true, Ordering::Relaxed);
             }
             let reaped = child.wait();
+            ending::ended(&child);
             let out = out.map_or(Ok(Vec::new()), |thread| thread.join().expect("the reader does not panic"));
             let err = err.map_or(Ok(Vec::new()), |thread| thread.join().expect("the reader does not panic"));
             let fed = fed.map_or(Ok(()), |thread| thread.join().expect("the feed does not panic"));
@@ -353,11 +358,13 @@ impl<'a> Run<'a> {
             Output::Capture | Output::Sink(_) => Stdio::piped(),
         });
         command.stderr(if self.errors_inherited { Stdio::inherit() } else { Stdio::piped() });
-        if self.limit.is_some() || self.stop.is_some() {
+        let leads = self.limit.is_some() || self.stop.is_some();
+        if leads {
             // Its own group, so that an early end is its children's too.
             command.process_group(0);
         }
-        let child = command.spawn().map_err(|source| ExecError::Start { program: name, source })?;
+        let child = ending::start(leads, || command.spawn())
+            .map_err(|source| ExecError::Start { program: name, source })?;
         Ok((child, self.input, self.output))
     }
 }

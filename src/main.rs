@@ -43,8 +43,8 @@ fn parse(args: &[std::ffi::OsString]) -> cli::Cli {
         if says(1, "local") {
             std::process::exit(local::wrong_use(&error, args).into());
         }
-        if says(1, "setup") && args.iter().any(|word| word == "--json") && error.use_stderr() {
-            ui::line(setup::wrong_usage(&error.render().to_string()));
+        if says(1, "setup") && setup::asks_for_json(args) && error.use_stderr() {
+            ui::line(setup::wrong_usage(&error.render().to_string(), args));
             std::process::exit(error.exit_code());
         }
         error.exit()

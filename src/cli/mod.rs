@@ -2,6 +2,7 @@
 
 mod about;
 mod herdr;
+mod hint;
 mod local;
 #[cfg(test)]
 mod reference;
@@ -72,7 +73,10 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
     let matches = match command.try_get_matches_from_mut(args) {
         Ok(matches) => matches,
-        Err(error) => return Err(local::name_the_area(error, &command, args)),
+        Err(error) => {
+            let error = local::name_the_area(error, &command, args);
+            return Err(hint::name_the_command(error, &command, args.get(1).and_then(|word| word.to_str())));
+        }
     };
     if let Some(flag) = local::late_flag(&matches) {
         let words = format!(

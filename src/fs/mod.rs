@@ -1,6 +1,7 @@
 //! Files of users and of ours: resolve links, write atomically, lock, hash.
 
 mod atomic;
+mod attributes;
 mod hash;
 mod kill;
 mod lock;
@@ -8,10 +9,10 @@ mod regular;
 mod resolve;
 mod sweep;
 
-pub(crate) use atomic::{Mode, write_atomic};
+pub(crate) use atomic::{Mode, can_replace, write_atomic};
 pub(crate) use hash::{Digest, NotADigest, digest};
 pub(crate) use kill::kill_point;
 pub(crate) use lock::Lock;
 pub(crate) use regular::{irregular, read_regular};
 pub(crate) use resolve::resolve;
-pub(crate) use sweep::sweep_staged;
+pub(crate) use sweep::{holds_only, remove_staged, stage, staged};

@@ -70,6 +70,8 @@ mod transfer;
 pub(crate) use commands::run;
 #[cfg(target_os = "linux")]
 pub(crate) use probe::probe;
+#[cfg(target_os = "linux")]
+pub(crate) use shape::knows_shape;
 
 use crate::error::Error;
 use output::Mode;
@@ -108,4 +110,13 @@ pub(crate) fn run(args: crate::cli::LocalArgs) -> u8 {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn probe() -> crate::error::Result<()> {
     Err(Error::cannot_run("local sandboxes need Linux; nothing was run"))
+}
+
+/// There are no boxes here that could have a shape.
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn knows_shape(_text: &str) -> Result<(), &'static [&'static str]> {
+    Ok(())
 }

@@ -21,6 +21,14 @@ const SHAPES: [&str; 10] = [
     "s-8vcpu-16gb",
 ];
 
+/// Whether a box on this machine can have this shape.
+///
+/// # Errors
+/// The shapes that it can have.
+pub(crate) fn knows_shape(text: &str) -> Result<(), &'static [&'static str]> {
+    if SHAPES.contains(&text) { Ok(()) } else { Err(&SHAPES) }
+}
+
 /// A known shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
