@@ -1,7 +1,7 @@
 //! A user's file as it is: its bytes, and whether it is ours to write.
 
 use crate::exec::Run;
-use crate::fs::{irregular, read_regular, resolve};
+use crate::fs::{can_replace, irregular, read_regular, resolve};
 use rustix::fs::{Access, access};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -43,8 +43,8 @@ pub(crate) enum Owner {
         /// Where it is.
         real: PathBuf,
     },
-    /// Nobody: it, or its folder, is read-only for us.
-    ReadOnly {
+    /// Not us: it, or its folder, is read-only, somebody else's, or not there.
+    Fixed {
         /// Which of them, and how.
         reason: String,
     },
@@ -96,7 +96,7 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
 
 fn owner(path: &Path, real: &Path) -> Owner {
     if path.as_os_str().is_empty() {
-        return Owner::ReadOnly { reason: "HERDR_CONFIG_PATH is empty, so Herdr reads no file".into() };
+        return Owner::Fixed { reason: "HERDR_CONFIG_PATH is empty, so Herdr reads no file".into() };
     }
     // Home Manager links into the store through a chain of links.
     let canonical = real.canonicalize().unwrap_or_else(|_does_not_exist| real.to_path_buf());
@@ -106,8 +106,8 @@ fn owner(path: &Path, real: &Path) -> Owner {
     if let Some(source) = chezmoi_source(path) {
         return Owner::Generated { by: "chezmoi", source };
     }
-    if let Some(reason) = read_only(path, real) {
-        return Owner::ReadOnly { reason };
+    if let Some(reason) = fixed(path, real) {
+        return Owner::Fixed { reason };
     }
     if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
         Owner::Linked
@@ -129,32 +129,50 @@ fn chezmoi_source(path: &Path) -> Option<PathBuf> {
 }
 
 /// Why the file cannot be replaced. Root may write what has no write bit; the owner's wish counts.
-fn read_only(path: &Path, real: &Path) -> Option<String> {
-    let refused = |path: &Path| access(path, Access::WRITE_OK).err();
-    if let Ok(metadata) = std::fs::metadata(real) {
-        if metadata.mode() & 0o222 == 0 {
-            return Some(format!("{} is read-only (mode {:04o})", real.display(), metadata.mode() & 0o7777));
-        }
-        if let Some(error) = refused(real) {
-            return Some(format!("{} cannot be written: {}", real.display(), std::io::Error::from(error)));
-        }
-    }
+fn fixed(path: &Path, real: &Path) -> Option<String> {
     // The new file is made beside the real one, the backup beside the path that Herdr reads.
-    for folder in [real.parent(), path.parent()].into_iter().flatten() {
-        let existing = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
-        if let Some(error) = refused(existing) {
-            return Some(format!(
-                "{} cannot be written: {}",
-                existing.display(),
-                std::io::Error::from(error)
-            ));
-        }
-        let mode = std::fs::metadata(existing).map(|metadata| metadata.mode()).unwrap_or(0o700);
-        if mode & 0o222 == 0 {
-            return Some(format!("{} is read-only (mode {:04o})", existing.display(), mode & 0o7777));
-        }
+    let folders = [real.parent(), path.parent()].into_iter().flatten();
+    fixed_file(real).or_else(|| folders.filter_map(fixed_folder).next())
+}
+
+fn fixed_file(real: &Path) -> Option<String> {
+    let metadata = std::fs::metadata(real).ok()?;
+    let shown = real.display();
+    if metadata.mode() & 0o222 == 0 {
+        return Some(format!("{shown} is read-only (mode {:04o})", metadata.mode() & 0o7777));
     }
-    None
+    if let Err(error) = access(real, Access::WRITE_OK) {
+        return Some(format!("{shown} cannot be written: {}", std::io::Error::from(error)));
+    }
+    let folder = std::fs::metadata(real.parent()?).ok()?;
+    if !can_replace(&metadata, &folder) {
+        let (uid, gid) = (metadata.uid(), metadata.gid());
+        return Some(format!("{shown} belongs to uid {uid}, gid {gid}, and a new file of ours would not"));
+    }
+    // Only writing into it would keep them together, and a write that is cut short would leave half a file.
+    (metadata.nlink() > 1)
+        .then(|| format!("{shown} has {} hard links, which a new file would part", metadata.nlink()))
+}
+
+fn fixed_folder(folder: &Path) -> Option<String> {
+    let mut way = folder.ancestors();
+    let existing = loop {
+        let Some(folder) = way.next().filter(|folder| !folder.as_os_str().is_empty()) else {
+            break Path::new(".");
+        };
+        if folder.is_dir() {
+            break folder;
+        }
+        // A link that leads nowhere, a file, or a way up from a folder that is not there.
+        if folder.symlink_metadata().is_ok() || folder.ends_with("..") {
+            return Some(format!("{} leads to no folder", folder.display()));
+        }
+    };
+    if let Err(error) = access(existing, Access::WRITE_OK) {
+        return Some(format!("{} cannot be written: {}", existing.display(), std::io::Error::from(error)));
+    }
+    let mode = std::fs::metadata(existing).map(|metadata| metadata.mode()).unwrap_or(0o700);
+    (mode & 0o222 == 0).then(|| format!("{} is read-only (mode {:04o})", existing.display(), mode & 0o7777))
 }
 
 #[cfg(test)]
@@ -180,10 +198,39 @@ mod tests {
         let file = dir.path().join("f");
         std::fs::write(&file, "x").unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
-        assert!(matches!(FileSeen::look(&file).owner, Owner::ReadOnly { .. }));
+        assert!(matches!(FileSeen::look(&file).owner, Owner::Fixed { .. }));
         let folder = dir.path().join("d");
         std::fs::create_dir(&folder).unwrap();
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o555)).unwrap();
-        assert!(matches!(FileSeen::look(&folder.join("new")).owner, Owner::ReadOnly { .. }));
+        assert!(matches!(FileSeen::look(&folder.join("new")).owner, Owner::Fixed { .. }));
+    }
+
+    #[test]
+    fn a_way_that_cannot_be_made_is_not_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        symlink("nowhere", at("dangling")).unwrap();
+        std::fs::write(at("file"), "x").unwrap();
+        for target in ["dangling/c", "dangling/deep/c", "absent/../c"] {
+            let seen = FileSeen::look(&at(target));
+            assert!(
+                matches!(&seen.owner, Owner::Fixed { reason } if reason.contains("leads to no folder")),
+                "{seen:?}"
+            );
+        }
+        assert_eq!(FileSeen::look(&at("absent/deep/c")).owner, Owner::User);
+    }
+
+    #[test]
+    fn one_of_several_names_of_a_file_is_not_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, other) = (dir.path().join("one"), dir.path().join("other"));
+        std::fs::write(&one, "x").unwrap();
+        std::fs::hard_link(&one, &other).unwrap();
+        assert!(
+            matches!(FileSeen::look(&one).owner, Owner::Fixed { reason } if reason.contains("2 hard links"))
+        );
+        std::fs::remove_file(&other).unwrap();
+        assert_eq!(FileSeen::look(&one).owner, Owner::User);
     }
 }

@@ -10,6 +10,7 @@ mod check;
 mod checks;
 mod files;
 pub(crate) mod install;
+mod ledger;
 mod leftovers;
 mod observe;
 mod plan;
@@ -17,6 +18,7 @@ mod plan_config;
 mod plan_keys;
 mod programs;
 mod receipt;
+mod registration;
 mod render;
 mod report;
 mod request;
@@ -26,6 +28,7 @@ mod template;
 mod undo;
 mod version;
 mod words;
+mod write;
 
 use crate::cli::SetupArgs;
 use crate::error::{Error, IoContext, Result};
@@ -34,16 +37,18 @@ use crate::paths::Paths;
 use crate::state::Record;
 use crate::ui;
 use apply::{Apply, Purpose};
-use change::Change;
+use change::{Change, Line};
 use check::{Check, Status};
 use checks::Context;
 use install::missing::Consent;
+use leftovers::Leftovers;
 use observe::{Depth, Observed, observe};
-use plan::Plan;
+use plan::{Plan, Warning};
 use receipt::{Receipt, What};
 use render::Detail;
 use report::{Command, Report};
 use request::{Mode, Request};
+use std::ffi::OsString;
 
 /// Runs `setup`; the exit code. With `--json` stdout holds one document, whatever happens.
 ///
@@ -56,9 +61,8 @@ pub(crate) fn run(args: &SetupArgs) -> Result<u8> {
         _ => Command::Setup,
     };
     let mut report = Report::new(command);
-    let outcome = Request::parse(args, |name| std::env::var(name).ok())
-        .and_then(|request| Paths::from_env().map(|paths| (request, paths)))
-        .and_then(|(request, paths)| Session { request: &request, paths: &paths }.run(&mut report));
+    let outcome = session(args, &mut report);
+    crate::exec::stay_when_ending();
     if !args.json {
         return outcome;
     }
@@ -70,9 +74,34 @@ pub(crate) fn run(args: &SetupArgs) -> Result<u8> {
     Ok(report.exit_code)
 }
 
+fn session(args: &SetupArgs, report: &mut Report) -> Result<u8> {
+    let request = Request::parse(args, |name| std::env::var(name).ok())?;
+    let paths = Paths::from_env()?;
+    crate::exec::end_together()
+        .map_err(|source| Error::cannot_run(format!("signals cannot be watched: {source}")))?;
+    Session { request: &request, paths: &paths }.run(report)
+}
+
+/// Whether a command line that may be wrong asks for a document, be it as `--json` or as `--json=…`.
+pub(crate) fn asks_for_json(args: &[OsString]) -> bool {
+    has_flag(args, "--json")
+}
+
+fn has_flag(args: &[OsString], flag: &str) -> bool {
+    let is_flag = |arg: &OsString| {
+        let rest = arg.as_encoded_bytes().strip_prefix(flag.as_bytes());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"="))
+    };
+    args.iter().take_while(|arg| *arg != "--").any(is_flag)
+}
+
 /// The document of a command line that was not understood.
-pub(crate) fn wrong_usage(message: &str) -> String {
-    let mut report = Report::new(Command::Setup);
+pub(crate) fn wrong_usage(message: &str, args: &[OsString]) -> String {
+    let mut report = Report::new(match (has_flag(args, "--doctor"), has_flag(args, "--undo")) {
+        (true, _) => Command::Doctor,
+        (_, true) => Command::Undo,
+        _ => Command::Setup,
+    });
     let message = message.trim().strip_prefix("error: ").unwrap_or(message.trim());
     report.fail(&Error::usage(message));
     report.text()
@@ -171,7 +200,11 @@ impl Session<'_> {
         if let Ok(Some(receipt)) = &observed.receipt {
             self.same_folder(receipt)?;
         }
-        let plan = plan::plan(self.request, &observed, self.paths, &own)?;
+        let mut plan = plan::plan(self.request, &observed, self.paths, &own)?;
+        if self.request.settings.shape.is_some() {
+            let context = Context::new(template, self.request, &observed, self.paths, ui::is_on_terminal());
+            plan.warnings.extend(Warning::of(checks::shape(&context)));
+        }
         report.add_plan(&plan, self.paths);
         let was_killed =
             matches!(&observed.receipt, Ok(Some(receipt)) if receipt.state == receipt::State::Applying);
@@ -198,11 +231,7 @@ impl Session<'_> {
         let template = template::herdr();
         let observed = observe(template, self.paths, self.request, Depth::Setup);
         let Some(receipt) = observed.receipt.clone()? else {
-            if !self.request.dry_run && self.swept(&observed, report)? {
-                return Ok(0);
-            }
-            self.say("There is nothing to take back: no setup is on record here. Nothing was changed.");
-            return Ok(0);
+            return self.sweep(&observed, report);
         };
         self.same_folder(&receipt)?;
         let plan = undo::plan(&receipt, &observed, self.paths)?;
@@ -221,10 +250,17 @@ impl Session<'_> {
         if !agreed {
             return Ok(u8::from(!self.request.dry_run));
         }
-        self.apply(&observed, &plan, Purpose::Undo)?;
+        let short = self.apply(&observed, &plan, Purpose::Undo)?;
         report.changed = true;
         if edits_keys(&plan) {
             self.reload(&observed);
+        }
+        if let Some(error) = short.into_iter().next() {
+            let lost =
+                Error::failed("the setup was taken back, but the plugin from before it is not there again");
+            let lost = lost.fact("because", error.message());
+            let lost = error.facts().iter().fold(lost, |lost, (label, value)| lost.fact(label, value));
+            return Err(error.hints().iter().fold(lost, |lost, hint| lost.help(hint)));
         }
         self.say(if plan.warnings.is_empty() {
             "Done. Everything that setup did was taken back."
@@ -234,19 +270,36 @@ impl Session<'_> {
         Ok(self.code(&plan))
     }
 
-    /// Removes what a killed run left without a receipt; whether there was something.
-    fn swept(&self, observed: &Observed, report: &mut Report) -> Result<bool> {
+    /// Removes what a killed run left without a receipt.
+    fn sweep(&self, observed: &Observed, report: &mut Report) -> Result<u8> {
+        let lock = self.lock()?;
+        let left = Leftovers::find(self.paths, observed);
+        let lines: Vec<Line> = left.paths().map(|path| leftover(self.paths.show(path))).collect();
+        report.add_lines(&lines);
+        if lines.is_empty() {
+            self.say("There is nothing to take back: no setup is on record here. Nothing was changed.");
+            return Ok(0);
+        }
+        self.say("A setup that did not come to its end has left this behind:\n");
+        for line in &lines {
+            self.say(format!("  {}  {}", line.verb, ui::visible(&line.thing)));
+        }
+        self.say("");
+        if self.request.dry_run {
+            self.say("Nothing was changed (--dry-run).");
+            return Ok(0);
+        }
+        drop(lock);
+        if self.asks() && !ui::confirm("Remove it?", true)? {
+            self.say("Nothing was changed.");
+            return Ok(1);
+        }
         let _lock = self.lock()?;
         self.unchanged(observed)?;
-        let gone = leftovers::sweep(self.paths, observed);
-        for path in &gone {
-            self.say(format!("removed  {}", self.paths.show(path)));
-        }
-        report.changed = !gone.is_empty();
-        if report.changed {
-            self.say("Done. A setup that did not come to its end had left this behind.");
-        }
-        Ok(report.changed)
+        left.remove()?;
+        report.changed = true;
+        self.say("Done. It is gone.");
+        Ok(0)
     }
 
     /// Another configuration folder has another registry and another `config.json`.
@@ -284,7 +337,7 @@ impl Session<'_> {
         Ok(true)
     }
 
-    fn apply(&self, observed: &Observed, plan: &Plan, purpose: Purpose) -> Result<()> {
+    fn apply(&self, observed: &Observed, plan: &Plan, purpose: Purpose) -> Result<Vec<Error>> {
         // Two setups at once would not see each other's receipts.
         let _lock = self.lock()?;
         let before = self.unchanged(observed)?;
@@ -383,6 +436,10 @@ fn herdr(observed: &Observed) -> Option<Herdr> {
     observed.programs.get("herdr").and_then(|program| program.path()).map(Herdr::new)
 }
 
+fn leftover(thing: String) -> Line {
+    Line { verb: "remove", thing, rest: "left by a setup that did not come to its end".into() }
+}
+
 fn edits_keys(plan: &Plan) -> bool {
     plan.changes.iter().any(|change| matches!(change, Change::File(file) if file.what == What::Keys))
 }
@@ -408,7 +465,11 @@ fn missing(checks: &[Check]) -> Result<()> {
 /// The last words of a setup.
 fn done(plan: &Plan) -> String {
     let start = match plan.chord("start") {
-        Some(chord) => format!("Done. In Herdr, inside a git worktree, press {chord}."),
+        Some(chord) => {
+            let prefix = plan.prefix.as_ref().filter(|_| chord.starts_with("prefix+"));
+            let prefix = prefix.map_or_else(String::new, |key| format!(" (prefix is {key})"));
+            format!("Done. In Herdr, inside a git worktree, press {chord}{prefix}.")
+        }
         None => {
             "Done. In Herdr, paste the bindings, then press the one for start inside a git worktree.".into()
         }

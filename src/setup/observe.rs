@@ -117,7 +117,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
             })
             .collect();
         let session = createos.as_deref().map(|path| scope.spawn(move || session::probe(path)));
-        let shapes = createos.as_deref().filter(|_| everything);
+        let shapes = createos.as_deref().filter(|_| everything || request.settings.shape.is_some());
         let shapes = shapes.map(|path| scope.spawn(move || Client::createos(path).shapes()));
         // Herdr would wait for ever for what a FIFO says.
         let readable = crate::fs::irregular(paths.herdr_config_file()).is_none();

@@ -3,6 +3,7 @@
 
 use super::bundle::{self, Programs};
 use super::change::{BuildChange, BundleChange, Change, Line, PluginChange};
+use super::check::{Check, Status};
 use super::observe::{Observed, Registered};
 use super::receipt::PluginState;
 use super::request::{Request, WantedPlugin};
@@ -29,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) block: Option<String>,
     /// The chords of each action afterwards, in the order of the actions.
     pub(crate) chords: Vec<(String, Vec<String>)>,
+    /// The key that `prefix` stands for, where `config.toml` can be read.
+    pub(crate) prefix: Option<String>,
 }
 
 /// Something that is not as it should be and does not stop the setup.
@@ -38,6 +41,15 @@ pub(crate) struct Warning {
     pub(crate) message: String,
     /// What to do about it.
     pub(crate) fix: Option<String>,
+}
+
+impl Warning {
+    /// What a check warns of; none when it does not.
+    pub(crate) fn of(check: Check) -> Option<Self> {
+        let needed = check.needed.map_or_else(String::new, |needed| format!(" ({needed})"));
+        let message = format!("{}{needed}", check.message);
+        (check.status == Status::Warn).then_some(Self { message, fix: check.fix })
+    }
 }
 
 impl Plan {

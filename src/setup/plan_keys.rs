@@ -15,8 +15,9 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
     warn_direct(plan, request);
     let file = &observed.keys;
     let shown = paths.show(&file.path);
+    let seen = keys::observe(file.contents(), &request.keys).ok();
+    plan.prefix = seen.as_ref().map(|seen| seen.prefix.clone());
     if !request.edit_keys {
-        let seen = keys::observe(file.contents(), &request.keys).ok();
         let bound = |action: &str| {
             seen.iter()
                 .flat_map(|seen| &seen.actions)
@@ -59,7 +60,7 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
     if !file.owner.is_ours_to_write() {
         plan.warnings.push(Warning {
             message: format!("{shown} was not written: {}", words::owner(&file.owner)),
-            fix: Some("paste the block below where the file is made".into()),
+            fix: Some(format!("put the block below {}", words::by_hand(&file.owner))),
         });
         plan.block = Some(merged.block);
         plan.chords = chords(file.contents(), &request.keys);

@@ -2,17 +2,21 @@
 //! killed can be finished or undone. Later setups add to the first one's receipt: undo takes all back.
 
 use crate::error::{Error, IoContext, Result};
-use crate::fs::{Digest, Mode, digest, write_atomic};
+use crate::fs::{Digest, Mode, digest, holds_only, kill_point, stage, staged, write_atomic};
 use crate::herdr::{GithubSource, Source};
 use crate::keys::Added;
-use crate::paths::Paths;
+use crate::paths::{PLUGIN_ID, Paths};
 use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The version of the format that we write.
 const VERSION: u32 = 1;
+
+/// The file's name in the folder of receipts.
+const NAME: &str = "herdr.json";
 
 /// What setup did to Herdr.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,6 +177,25 @@ impl PluginState {
     }
 }
 
+impl PluginState {
+    /// What a person types to bring the registration there.
+    pub(crate) fn command(&self) -> String {
+        match self {
+            Self::Absent => format!("herdr plugin uninstall {PLUGIN_ID}"),
+            Self::Linked { root, enabled } => {
+                let disabled = if *enabled { "" } else { " --disabled" };
+                format!("herdr plugin link {}{disabled}", root.display())
+            }
+            Self::Github { source, enabled } => {
+                let reference = source.reference.iter().map(|reference| format!(" --ref {reference}"));
+                let disabled = if *enabled { "" } else { ", then: herdr plugin disable createos.sandbox" };
+                let reference = reference.collect::<String>();
+                format!("herdr plugin install {}{reference}{disabled}", source.repository)
+            }
+        }
+    }
+}
+
 impl fmt::Display for PluginState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let disabled = |enabled: &bool| if *enabled { "" } else { ", disabled" };
@@ -232,9 +255,40 @@ impl Receipt {
     /// The folder or the file cannot be written.
     pub(crate) fn write(&self, paths: &Paths) -> Result<()> {
         make_private(&paths.receipts())?;
+        self.write_in(&paths.receipts())
+    }
+
+    /// Writes it together with the folders on the way to it that are `missing`, the outermost first: all of them are
+    /// there at once, so that a run that is killed never leaves a folder that no receipt knows of.
+    ///
+    /// # Errors
+    /// The folders or the file cannot be made.
+    pub(crate) fn write_with(&self, missing: &[PathBuf], paths: &Paths) -> Result<()> {
+        let (Some(outermost), Some(receipts)) = (missing.first(), missing.last()) else {
+            return self.write(paths);
+        };
+        let (Some(base), Some(name)) = (outermost.parent(), outermost.file_name()) else {
+            return self.write(paths);
+        };
+        let refused = |error: std::io::Error| Error::io("create the folder", outermost, &error);
+        let staged = stage(base).map_err(|error| error.fact("to create", outermost.display().to_string()))?;
+        kill_point();
+        let inner = staged.path().join(name);
+        for folder in missing {
+            let rest = folder.strip_prefix(outermost).unwrap_or(Path::new(""));
+            let mode = if folder == receipts { 0o700 } else { 0o755 };
+            std::fs::DirBuilder::new().mode(mode).create(inner.join(rest)).map_err(refused)?;
+        }
+        self.write_in(&inner.join(receipts.strip_prefix(outermost).unwrap_or(Path::new(""))))?;
+        std::fs::rename(&inner, outermost).map_err(refused)?;
+        kill_point();
+        std::fs::File::open(base).and_then(|base| base.sync_all()).at("sync", base)
+    }
+
+    fn write_in(&self, folder: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Error::failed(format!("the receipt cannot be written: {error}")))?;
-        write_atomic(&file(paths), format!("{text}\n").as_bytes(), Mode::Private)
+        write_atomic(&folder.join(NAME), format!("{text}\n").as_bytes(), Mode::Private)
     }
 
     /// Removes it with its originals.
@@ -242,18 +296,41 @@ impl Receipt {
     /// # Errors
     /// Something of it cannot be removed.
     pub(crate) fn remove(paths: &Paths) -> Result<()> {
-        let gone = |result: std::io::Result<()>, path: &Path| match result {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            result => result.at("remove", path),
-        };
-        let originals = originals(paths);
+        let (receipts, originals) = (paths.receipts(), originals(paths));
         gone(std::fs::remove_file(file(paths)), &file(paths))?;
         gone(std::fs::remove_dir_all(&originals), &originals)?;
-        match std::fs::remove_dir(paths.receipts()) {
+        match std::fs::remove_dir(&receipts) {
             // Something of somebody else's is in there.
             Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(()),
-            result => gone(result, &paths.receipts()),
+            result => gone(result, &receipts),
         }
+    }
+
+    /// Removes it with its originals and with every folder that setup made, unless something else is in there.
+    /// The folders that lead to the receipt go with it at once: what is left of a run that is killed is staged.
+    ///
+    /// # Errors
+    /// Something of it cannot be removed.
+    pub(crate) fn remove_with_folders(&self, paths: &Paths) -> Result<()> {
+        let receipts = paths.receipts();
+        let real = receipts.canonicalize().unwrap_or_else(|_is_gone| receipts.clone());
+        let leads_there = |folder: &&PathBuf| receipts.starts_with(folder) || real.starts_with(folder);
+        let (way, others): (Vec<&PathBuf>, Vec<&PathBuf>) = self.folders.iter().partition(leads_there);
+        for folder in others.iter().rev() {
+            let _in_use_or_gone = std::fs::remove_dir(folder);
+        }
+        kill_point();
+        let ours = way.into_iter().filter(|folder| folder.is_dir() && holds_only(folder, &is_ours));
+        let Some(outermost) = ours.min_by_key(|folder| folder.components().count()) else {
+            return Self::remove(paths);
+        };
+        let (Some(base), Some(name)) = (outermost.parent(), outermost.file_name()) else {
+            return Self::remove(paths);
+        };
+        let staged = stage(base)?;
+        std::fs::rename(outermost, staged.path().join(name)).at("remove", outermost)?;
+        kill_point();
+        staged.close().at("remove", outermost)
     }
 
     /// Notes that a file is going to be changed from `before` to `after`. The first original stays.
@@ -322,8 +399,25 @@ pub(crate) fn copies(paths: &Paths) -> Vec<PathBuf> {
     entries.flatten().map(|entry| entry.path()).filter(is_ours).collect()
 }
 
+/// What is staged in a folder, by us and by a run that was killed.
+pub(crate) fn staged_in(folder: &Path) -> Vec<PathBuf> {
+    staged(folder, &is_ours)
+}
+
+/// Whether a file in the folder of receipts has a name that we give: the receipt's, or an original's hash.
+fn is_ours(name: &OsStr) -> bool {
+    name == NAME || name.to_str().is_some_and(|name| name.parse::<Digest>().is_ok())
+}
+
+fn gone(removed: std::io::Result<()>, path: &Path) -> Result<()> {
+    match removed {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        removed => removed.at("remove", path),
+    }
+}
+
 fn file(paths: &Paths) -> PathBuf {
-    paths.receipts().join("herdr.json")
+    paths.receipts().join(NAME)
 }
 
 fn originals(paths: &Paths) -> PathBuf {

@@ -1,6 +1,7 @@
 //! The one JSON document that `--json` prints, whatever happens. Its schema is generated from these types
 //! and checked in as `docs/schema/setup.json`.
 
+use super::change::Line;
 use super::check::{Check, Summary};
 use super::plan::Plan;
 use super::request::Mode;
@@ -126,6 +127,12 @@ impl From<Mode> for Command {
     }
 }
 
+impl ReportedChange {
+    fn new(line: Line, diff: Option<String>) -> Self {
+        Self { verb: line.verb, thing: line.thing, detail: line.rest, diff }
+    }
+}
+
 impl Report {
     /// An empty report.
     pub(crate) fn new(command: Command) -> Self {
@@ -154,16 +161,16 @@ impl Report {
         self.checks = checks;
     }
 
+    /// Adds changes that are no plan's.
+    pub(crate) fn add_lines(&mut self, lines: &[Line]) {
+        self.changes.extend(lines.iter().map(|line| ReportedChange::new(line.clone(), None)));
+    }
+
     /// Adds a plan.
     pub(crate) fn add_plan(&mut self, plan: &Plan, paths: &Paths) {
-        let change = |line: super::change::Line, diff| ReportedChange {
-            verb: line.verb,
-            thing: line.thing,
-            detail: line.rest,
-            diff,
-        };
-        self.changes = plan.changes.iter().map(|known| change(known.line(paths), known.diff())).collect();
-        self.kept = plan.kept.iter().map(|line| change(line.clone(), None)).collect();
+        let changes = plan.changes.iter();
+        self.changes = changes.map(|known| ReportedChange::new(known.line(paths), known.diff())).collect();
+        self.kept = plan.kept.iter().map(|line| ReportedChange::new(line.clone(), None)).collect();
         self.warnings = plan
             .warnings
             .iter()

@@ -9,7 +9,7 @@ use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::fs::{Digest, digest};
 use crate::keys;
-use crate::paths::{PLUGIN_ID, Paths};
+use crate::paths::Paths;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -80,6 +80,12 @@ fn plan_file(
     } else {
         (by_meaning(&now)?, "it changed since, so exactly our entries go")
     };
+    if let (What::Keys, false, Some(after)) = (file.what, untouched, &after) {
+        let stay = keys::entries_of_the_plugin(after).unwrap_or_default();
+        plan.notes.extend(stay.into_iter().map(|(command, line)| {
+            format!("{}, line {line}: your own binding of {command} stays", paths.show(&file.path))
+        }));
+    }
     if after.as_ref() == Some(&now) {
         return Ok(());
     }
@@ -90,7 +96,10 @@ fn plan_file(
                 paths.show(&file.path),
                 super::words::owner(&seen.owner)
             ),
-            fix: Some("take the bindings out where the file is made".into()),
+            fix: Some(match seen.owner {
+                super::files::Owner::Generated { .. } => "take our entries out where the file is made".into(),
+                _ => "take our entries out by hand".into(),
+            }),
         });
         return Ok(());
     }
@@ -112,18 +121,19 @@ fn original(digest: Option<Digest>, paths: &Paths) -> Result<Rest> {
 }
 
 fn without_keys(now: &[u8], receipt: &Receipt, file: &FileReceipt, paths: &Paths) -> Result<Rest> {
+    let unreadable = |error: keys::KeysError| {
+        Error::failed(format!("{}, {error}", paths.show(&file.path)))
+            .fact(
+                "nothing was changed",
+                "our bindings cannot be told from yours in a file that does not parse",
+            )
+            .help("mend the file and run this again")
+    };
     let mut text = now.to_vec();
     for kept in receipt.keys.iter().rev().filter(|kept| kept.may_be_in(&file.path)) {
-        let unmerged = keys::unmerge(&text, &kept.added).map_err(|error| {
-            Error::failed(format!("{}, {error}", paths.show(&file.path)))
-                .fact(
-                    "nothing was changed",
-                    "our bindings cannot be told from yours in a file that does not parse",
-                )
-                .help("mend the file and run this again")
-        })?;
-        text = unmerged.text;
+        text = keys::unmerge(&text, &kept.added).map_err(unreadable)?.text;
     }
+    let text = keys::without_markers(&text).map_err(unreadable)?;
     Ok((!(text.is_empty() && file.original.is_none())).then_some(text))
 }
 
@@ -162,7 +172,7 @@ fn without_settings(now: &[u8], file: &FileReceipt, paths: &Paths) -> Result<Res
 fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed) {
     let Some(known) = &receipt.plugin else { return };
     let mut leave = |message: String, to: &PluginState| {
-        plan.warnings.push(Warning { message, fix: Some(format!("type: {}", command(to))) });
+        plan.warnings.push(Warning { message, fix: Some(format!("type: {}", to.command())) });
     };
     let registered = match &observed.plugin {
         Ok(registered) => registered,
@@ -196,17 +206,5 @@ fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed) {
     }
     if now != to {
         plan.changes.push(Change::Plugin(PluginChange { from: now, to }));
-    }
-}
-
-/// What a person types to bring the registration there.
-fn command(to: &PluginState) -> String {
-    match to {
-        PluginState::Absent => format!("herdr plugin uninstall {PLUGIN_ID}"),
-        PluginState::Linked { root, .. } => format!("herdr plugin link {}", root.display()),
-        PluginState::Github { source, .. } => {
-            let reference = source.reference.iter().map(|reference| format!(" --ref {reference}"));
-            format!("herdr plugin install {}{}", source.repository, reference.collect::<String>())
-        }
     }
 }

@@ -9,7 +9,15 @@ pub(super) fn owner(owner: &Owner) -> String {
         Owner::Linked => "it is a link".into(),
         Owner::Generated { by, source } => format!("{by} writes it, from {}", source.display()),
         Owner::Irregular { kind, real } => format!("{} is {kind}, not a regular file", real.display()),
-        Owner::ReadOnly { reason } => reason.clone(),
+        Owner::Fixed { reason } => reason.clone(),
+    }
+}
+
+/// Where the change goes by hand, when it is not ours to write.
+pub(super) fn by_hand(owner: &Owner) -> &'static str {
+    match owner {
+        Owner::Generated { .. } => "where the file is made",
+        _ => "into it by hand",
     }
 }
 

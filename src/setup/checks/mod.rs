@@ -5,7 +5,7 @@ mod plugin;
 mod programs;
 mod surroundings;
 
-pub(super) use plugin::NOT_LOCAL;
+pub(super) use plugin::{NOT_LOCAL, shape};
 pub(super) use programs::WITHOUT_ACCOUNT;
 
 use super::check::Check;
@@ -72,7 +72,7 @@ pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     checks.push(plugin::config(context));
     checks.push(surroundings::server(context));
     checks.push(surroundings::herdr_config(context));
-    checks.push(plugin::shape(context));
+    checks.push(shape(context));
     checks.extend(keys::keys(context));
     checks.push(surroundings::config_owner(context));
     checks.extend(surroundings::home_owner(context));

@@ -1,7 +1,7 @@
 //! The plugin, its settings, and whether what it has written down is still there.
 
 use super::Context;
-use crate::config::{Agent, Provider, Settings};
+use crate::config::{Agent, Config, Provider, Settings};
 use crate::setup::bundle;
 use crate::setup::check::Check;
 use crate::setup::receipt::PluginState;
@@ -66,8 +66,12 @@ pub(super) fn config(context: &Context<'_>) -> Check {
     };
     match Settings::parse(bytes) {
         Ok(settings) => {
-            let agent = settings.resolve().agent;
-            Check::ok("config", format!("agent {agent}")).path(shown).required()
+            let config = settings.resolve();
+            let boxes = match config.provider {
+                Provider::Createos => "boxes on CreateOS",
+                Provider::Local => "boxes on this machine",
+            };
+            Check::ok("config", format!("agent {}, {boxes}", config.agent)).path(shown).required()
         }
         Err(bad) => {
             Check::fail("config", format!("line {}, column {}: {}", bad.line, bad.column, bad.reason))
@@ -79,11 +83,18 @@ pub(super) fn config(context: &Context<'_>) -> Check {
 }
 
 /// Whether the account has the shape.
-pub(super) fn shape(context: &Context<'_>) -> Check {
-    if context.provider == Provider::Local {
-        return Check::skip("shape", "the local provider has no plan");
-    }
+pub(in crate::setup) fn shape(context: &Context<'_>) -> Check {
     let shape = context.config().shape;
+    if context.provider == Provider::Local {
+        return match crate::local::knows_shape(shape.as_str()) {
+            Ok(()) => Check::ok("shape", format!("{shape}, shown and not enforced on this machine"))
+                .found(shape.as_str()),
+            Err(known) => Check::warn("shape", format!("boxes on this machine know no {shape}"))
+                .found(shape.as_str())
+                .needed(format!("one of: {}", known.join(", ")))
+                .fix(format!("createos-sandbox setup herdr --force --shape {}", Config::default().shape)),
+        };
+    }
     match &context.observed.shapes {
         None => Check::skip("shape", "there is no createos to ask"),
         Some(Err(_)) => Check::skip("shape", "createos does not list its shapes"),

@@ -39,6 +39,9 @@ pub(super) fn herdr_config(context: &Context<'_>) -> Check {
         return Check::warn("herdr-config", message).path(path).fix("herdr config check");
     }
     match lines {
+        [] if context.observed.keys.bytes.is_none() => {
+            Check::ok("herdr-config", "there is none yet, so Herdr's defaults apply").path(path)
+        }
         [] => Check::ok("herdr-config", "Herdr has nothing to say about it").path(path),
         [only] => Check::warn("herdr-config", only.clone()).path(path).fix("herdr config check"),
         [first, rest @ ..] => {
@@ -53,6 +56,11 @@ pub(super) fn config_owner(context: &Context<'_>) -> Check {
     let file = &context.observed.keys;
     let path = context.paths.show(&file.path);
     match &file.owner {
+        Owner::User | Owner::Linked if file.bytes.is_none() => {
+            let real = context.paths.show(&file.real);
+            let at = if real == path { String::new() } else { format!(" at {real}, where its link leads") };
+            Check::ok("config-owner", format!("there is none yet; setup makes it{at}")).path(path)
+        }
         Owner::User => Check::ok("config-owner", "an ordinary file").path(path),
         Owner::Linked => {
             let target = context.paths.show(&file.real);

@@ -6,8 +6,8 @@ use crate::support::{Herdr, Home, User};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// What a file went through.
-fn round(home: &Home, name: &str, original: &[u8], mode: u32) -> bool {
+/// Sets up and takes back; false when the file cannot be read by Herdr, and then it stays as it is.
+pub fn round(home: &Home, name: &str, original: &[u8], mode: u32) -> bool {
     let path = home.path().join(CONFIG);
     home.write(CONFIG, original);
     home.mode(CONFIG, mode);

@@ -23,10 +23,10 @@ fn a_machine_that_is_ready_passes_and_says_what_comes_next() {
                            fix: createos-sandbox setup herdr
       skip  config         there is none, so the defaults apply   ~/.config/herdr/plugins/config/createos.sandbox/config.json
       ok    herdr-server   not running; what is set up applies when it starts
-      ok    herdr-config   Herdr has nothing to say about it   ~/.config/herdr/config.toml
+      ok    herdr-config   there is none yet, so Herdr's defaults apply   ~/.config/herdr/config.toml
       ok    shape          s-2vcpu-4gb is in your plan
       skip  keys           not set up yet
-      ok    config-owner   an ordinary file   ~/.config/herdr/config.toml
+      ok    config-owner   there is none yet; setup makes it   ~/.config/herdr/config.toml
       ok    egress         open: a box may reach anything (no egress list)
       ok    agent-env      no key of an agent's provider is exported here
       warn  notices        Herdr's notices are off, so an action's result shows in a popup or not at all
@@ -203,10 +203,15 @@ fn the_local_provider_needs_neither_the_official_program_nor_a_session() {
 #[test]
 fn the_document_is_one_whatever_happens() {
     let home = machine(User::Me);
-    let cases: [(&[&str], i32, &str); 4] = [
+    let cases: [(&[&str], i32, &str); 9] = [
         (&["setup", "--doctor", "--json"], 1, ""),
         (&["setup", "--json", "--agent", "bash"], 2, "unknown agent"),
         (&["setup", "--json", "--no-such-flag"], 2, "no-such-flag"),
+        (&["setup", "--doctor", "--json=1"], 2, "unexpected value '1' for '--json'"),
+        (&["setup", "--json", "--doctor", "--undo"], 2, "cannot be used with"),
+        (&["setup", "--agent", "--json"], 2, "a value is required for '--agent"),
+        (&["setup", "neovim", "--json"], 2, "invalid value 'neovim'"),
+        (&["setup", "--json", "--json"], 2, "cannot be used multiple times"),
         (&["setup", "--json"], 1, "cannot be set up yet"),
     ];
     for (args, code, message) in cases {
@@ -219,6 +224,88 @@ fn the_document_is_one_whatever_happens() {
         assert!(said.contains(message), "{args:?}: {said}");
         assert_eq!(outcome.stderr, "", "{args:?}");
     }
+}
+
+#[test]
+fn a_document_of_a_wrong_command_line_names_the_command() {
+    let home = machine(User::Me);
+    let command = |args: &[&str]| home.run(args).json()["command"].clone();
+    assert_eq!(command(&["setup", "--doctor", "--json=1"]), "doctor");
+    assert_eq!(command(&["setup", "--undo", "--json", "--nonsense"]), "undo");
+    assert_eq!(command(&["setup", "--json", "--nonsense"]), "setup");
+}
+
+#[test]
+fn a_word_that_means_another_command_is_answered_with_it() {
+    let home = Home::new();
+    for (word, meant) in [
+        ("doctor", "createos-sandbox setup herdr --doctor"),
+        ("install", "createos-sandbox setup herdr\n"),
+        ("undo", "createos-sandbox setup herdr --undo"),
+        ("undo", "createos-sandbox herdr undo"),
+        ("uninstall", "createos-sandbox setup herdr --undo"),
+        ("start", "createos-sandbox herdr start"),
+    ] {
+        let said = home.run(&[word]).fails(2, "unrecognized subcommand");
+        assert!(said.stderr.contains(meant), "{word}: {}", said.stderr);
+    }
+    let other = home.run(&["herdr", "doctor"]).fails(2, "unrecognized subcommand");
+    assert!(!other.stderr.contains("setup herdr"), "{}", other.stderr);
+}
+
+#[test]
+fn the_settings_row_says_where_boxes_are_made() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    for (settings, said) in [
+        (r#"{"agent":"pi"}"#, "agent pi, boxes on CreateOS"),
+        (r#"{"agent":"pi","provider":"local"}"#, "agent pi, boxes on this machine"),
+    ] {
+        home.write(SETTINGS, settings);
+        let doctor = home.run(&["setup", "--doctor"]).success();
+        assert!(doctor.stdout.contains(said), "{}", doctor.stdout);
+    }
+}
+
+#[test]
+fn a_shape_that_nobody_makes_is_a_warning_with_those_that_there_are() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let local = ["--provider", "local", "--shape", "s-9vcpu-9gb"];
+    let createos = ["--shape", "s-8vcpu-16gb"];
+    for (flags, said, choices, fix) in [
+        (
+            &local[..],
+            "boxes on this machine know no s-9vcpu-9gb",
+            "s-0.25vcpu-512mb, ",
+            "--force --shape s-2vcpu-4gb",
+        ),
+        (
+            &createos[..],
+            "s-8vcpu-16gb is not in your plan",
+            "s-1vcpu-1gb, s-2vcpu-4gb",
+            "--force --shape s-2vcpu-4gb",
+        ),
+    ] {
+        let doctor = home.run(&[&["setup", "--doctor"], flags].concat()).success();
+        let row = doctor.stdout.lines().find(|line| line.contains("  shape ")).expect("the check");
+        assert!(row.trim_start().starts_with("warn") && row.contains(said), "{row}");
+        assert!(doctor.stdout.contains(fix), "{}", doctor.stdout);
+        let plan = home.run(&[&["setup", "--dry-run"], flags].concat()).success();
+        assert!(plan.stdout.contains(said) && plan.stdout.contains(choices), "{}", plan.stdout);
+        assert_eq!(
+            home.run(&[&["setup", "--dry-run", "--strict"], flags].concat()).code,
+            0,
+            "nothing was done"
+        );
+        let _ = home.run(&[&["setup"], flags].concat()).success();
+        let _ = home.run(&["setup", "--undo"]).success();
+        assert_eq!(home.run(&[&["setup", "--strict"], flags].concat()).code, 1);
+        let _ = home.run(&["setup", "--undo"]).success();
+    }
+    // Without a word about the shape nobody is asked for the list.
+    let plan = home.run(&["setup", "--dry-run"]).success();
+    assert!(!plan.stdout.contains("warn"), "{}", plan.stdout);
 }
 
 #[test]

@@ -9,7 +9,7 @@ fn one_command_links_the_plugin_and_writes_settings_and_keys() {
         let home = machine(user);
         let herdr = Herdr::in_home(&home);
         let setup = home.run(&["setup", "herdr", "--agent", "codex", "--shape", "s-1vcpu-1gb"]).success();
-        assert!(setup.stdout.contains("press prefix+shift+s."), "{}", setup.stdout);
+        assert!(setup.stdout.contains("press prefix+shift+s (prefix is ctrl+b)."), "{}", setup.stdout);
         assert_eq!(
             home.read(SETTINGS),
             "{\n  \"agent\": \"codex\",\n  \"shape\": \"s-1vcpu-1gb\",\n  \"autoPause\": \"30m\",\n  \
@@ -210,6 +210,18 @@ fn another_chord_can_be_chosen_later() {
     assert_eq!(text.matches("createos.sandbox.delete").count(), 1);
     let _ = home.run(&["setup", "--undo"]).success();
     assert_eq!(home.read(CONFIG), "[ui]\n");
+}
+
+#[test]
+fn the_last_words_name_the_prefix_that_the_user_has() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[keys]\nprefix = \"ctrl+a\"\n");
+    let setup = home.run(&["setup"]).success();
+    assert!(setup.stdout.contains("press prefix+shift+s (prefix is ctrl+a).\n"), "{}", setup.stdout);
+    let _ = home.run(&["setup", "--undo"]).success();
+    let setup = home.run(&["setup", "--key", "start=ctrl+alt+s"]).success();
+    assert!(setup.stdout.contains("press ctrl+alt+s.\n"), "{}", setup.stdout);
 }
 
 #[test]

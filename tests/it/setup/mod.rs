@@ -2,10 +2,14 @@
 
 mod corpus;
 mod doctor;
+mod ended;
 mod first;
+mod generated;
 mod install;
 mod irregular;
 mod killed;
+mod leftovers;
+mod owners;
 mod race;
 mod refused;
 mod replace;
@@ -13,7 +17,7 @@ mod sudo;
 mod terminal;
 mod undo;
 
-use crate::support::{Home, User, program};
+use crate::support::{Herdr, Home, User, program};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -45,7 +49,44 @@ pub fn createos(home: &Home, version: &str, signed_in: bool) {
 /// Everything below `folder`: kind, mode, modification time in nanoseconds, contents. The stand-in's own
 /// records are left out.
 pub fn tree(folder: &Path) -> BTreeMap<String, String> {
-    fn walk(root: &Path, folder: &Path, seen: &mut BTreeMap<String, String>) {
+    let shown = |entry: &Entry| {
+        format!(
+            "{:o} {:?} {}",
+            entry.metadata.mode(),
+            (entry.metadata.mtime(), entry.metadata.mtime_nsec()),
+            entry.contents
+        )
+    };
+    walk(folder).iter().map(|(name, entry)| (name.clone(), shown(entry))).collect()
+}
+
+/// As [`tree`], without times, and without the backups beside users' files, which stay for ever.
+pub fn contents(folder: &Path) -> BTreeMap<String, String> {
+    let shown = |entry: &Entry| format!("{:o} {}", entry.metadata.mode(), entry.contents);
+    let is_backup = |name: &String| name.contains(".before-createos");
+    walk(folder)
+        .iter()
+        .filter(|(name, _)| !is_backup(name))
+        .map(|(name, entry)| (name.clone(), shown(entry)))
+        .collect()
+}
+
+/// Herdr keeps the folders of a plugin that it has once seen: then they are there before.
+pub fn seen_once(home: &Home, herdr: &Herdr<'_>) {
+    let manifest =
+        "id = \"createos.sandbox\"\nname = \"x\"\nversion = \"1.0.0\"\nmin_herdr_version = \"0.7.5\"\n";
+    home.write("earlier/herdr-plugin.toml", manifest);
+    let _ = herdr.run(&["plugin", "link", "earlier"]).success();
+    let _ = herdr.run(&["plugin", "uninstall", "createos.sandbox"]).success();
+}
+
+struct Entry {
+    metadata: std::fs::Metadata,
+    contents: String,
+}
+
+fn walk(folder: &Path) -> BTreeMap<String, Entry> {
+    fn into(root: &Path, folder: &Path, seen: &mut BTreeMap<String, Entry>) {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             let name = path.strip_prefix(root).expect("below").display().to_string();
@@ -63,15 +104,14 @@ pub fn tree(folder: &Path) -> BTreeMap<String, String> {
             } else {
                 String::new()
             };
-            let (mode, time) = (metadata.mode(), (metadata.mtime(), metadata.mtime_nsec()));
-            seen.insert(name, format!("{mode:o} {time:?} {contents}"));
             if metadata.is_dir() {
-                walk(root, &path, seen);
+                into(root, &path, seen);
             }
+            seen.insert(name, Entry { metadata, contents });
         }
     }
     let mut seen = BTreeMap::new();
-    walk(folder, folder, &mut seen);
+    into(folder, folder, &mut seen);
     seen
 }
 

@@ -1,6 +1,6 @@
 //! What is there already: an install from GitHub, a checkout, a disabled plugin; and other sources.
 
-use super::{BUNDLE, SETTINGS, machine};
+use super::{BUNDLE, CONFIG, SETTINGS, machine};
 use crate::support::{Herdr, Home, User, on_github, program};
 
 const FOREIGN: &str = "id = \"createos.sandbox\"\nname = \"Of record\"\nversion = \"9.9.9\"\n\
@@ -33,6 +33,60 @@ fn an_install_from_github_is_replaced_and_undo_installs_it_again() {
     let _ = home.run(&["setup", "--undo"]).success();
     let record = &herdr.registry()[0];
     assert_eq!((&record["version"], &record["source"]["requested_ref"]), (&"9.9.9".into(), &"main".into()));
+}
+
+#[test]
+fn an_earlier_plugin_that_cannot_be_had_again_keeps_nothing_else_back() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    acme(&home);
+    home.write(CONFIG, "[ui]\n");
+    let _ = herdr.run(&["plugin", "install", "acme/plug/sub", "--ref", "main", "--yes"]).success();
+    let _ = home.run(&["setup"]).success();
+    std::fs::rename(home.path().join("github"), home.path().join("moved")).unwrap();
+    let command = "herdr plugin install acme/plug/sub --ref main";
+    let undo = home.run(&["setup", "--undo"]).fails(1, "the plugin from before it is not there again");
+    assert!(undo.stderr.contains(&format!("help: type: {command}\n")), "{}", undo.stderr);
+    assert!(undo.stderr.contains("herdr plugin install failed"), "{}", undo.stderr);
+    assert_eq!(home.read(CONFIG), "[ui]\n");
+    assert!(herdr.registry().is_empty() && !home.path().join(SETTINGS).exists());
+    assert!(!home.path().join(".local/share").exists(), "nothing of ours is left");
+    let again = home.run(&["setup", "--undo"]).success();
+    assert!(again.stdout.contains("nothing to take back"), "{}", again.stdout);
+    // What was named works once the repository answers again.
+    std::fs::rename(home.path().join("moved"), home.path().join("github")).unwrap();
+    let words: Vec<&str> = command.split(' ').skip(1).chain(["--yes"]).collect();
+    let _ = herdr.run(&words).success();
+    // And in a document.
+    let _ = home.run(&["setup"]).success();
+    std::fs::rename(home.path().join("github"), home.path().join("moved")).unwrap();
+    let report = home.run(&["setup", "--undo", "--json"]).json();
+    assert_eq!((&report["exitCode"], &report["changed"]), (&1.into(), &true.into()));
+    assert_eq!(report["error"]["help"][0], format!("type: {command}"));
+}
+
+#[test]
+fn a_disabled_plugin_from_before_comes_back_disabled_or_that_is_said() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    acme(&home);
+    home.write("earlier/herdr-plugin.toml", FOREIGN);
+    let _ = herdr.run(&["plugin", "link", "earlier", "--disabled"]).success();
+    let setup = home.run(&["setup"]).success();
+    assert!(setup.stdout.contains("it was disabled and gets enabled"), "{}", setup.stdout);
+    let _ = home.run(&["setup", "--undo"]).success();
+    assert_eq!(herdr.registry()[0]["enabled"], false);
+    // Herdr switches one from GitHub off through its server only, and none runs.
+    let _ = herdr.run(&["plugin", "uninstall", "createos.sandbox"]).success();
+    let _ = herdr.run(&["plugin", "install", "acme/plug/sub", "--yes"]).success();
+    let registry = home.read(".config/herdr/plugins.json").replace("\"enabled\": true", "\"enabled\": false");
+    home.write(".config/herdr/plugins.json", registry);
+    assert_eq!(herdr.registry()[0]["enabled"], false, "the record is as Herdr writes it");
+    let _ = home.run(&["setup"]).success();
+    let undo = home.run(&["setup", "--undo"]).fails(1, "the plugin from before it");
+    assert!(undo.stderr.contains("herdr plugin disable createos.sandbox"), "{}", undo.stderr);
+    assert_eq!(source(&herdr), "github");
+    assert!(!home.path().join(BUNDLE).exists());
 }
 
 #[test]

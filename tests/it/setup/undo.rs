@@ -88,6 +88,54 @@ fn herdrs_own_reset_of_all_keys_is_understood() {
 }
 
 #[test]
+fn an_entry_that_the_user_wrote_himself_after_a_reset_stays_and_is_named() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    let _ = home.run(&["setup"]).success();
+    let _ = herdr.run(&["config", "reset-keys"]).success();
+    let his = "\n[[keys.command]]\nkey = \"prefix+shift+s\"\ntype = \"plugin_action\"\n\
+               command = \"createos.sandbox.start\"\ndescription = \"my sandbox\"\n";
+    let text = home.read(CONFIG) + his;
+    home.write(CONFIG, text);
+    let undo = home.run(&["setup", "--undo"]).success();
+    assert_eq!(home.read(CONFIG), format!("[ui]\n{his}"));
+    let words = "~/.config/herdr/config.toml, line 3: your own binding of createos.sandbox.start stays";
+    assert!(undo.stdout.contains(words), "{}", undo.stdout);
+}
+
+#[test]
+fn comments_that_the_user_wrote_into_our_entries_stay() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    let _ = home.run(&["setup"]).success();
+    let text = home.read(CONFIG).replacen("type = ", "# do not touch: my note\ntype = ", 1);
+    home.write(CONFIG, text);
+    let _ = home.run(&["setup", "--undo"]).success();
+    assert_eq!(home.read(CONFIG), "[ui]\n\n# do not touch: my note\n");
+}
+
+#[test]
+fn keys_that_were_chosen_again_leave_no_second_header_and_no_rest() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    let _ = home.run(&["setup"]).success();
+    for chord in ["delete=prefix+alt+x", "start=prefix+alt+s", "delete=prefix+shift+z"] {
+        let _ = home.run(&["setup", "--key", chord]).success();
+        let text = home.read(CONFIG);
+        assert_eq!(text.matches("# createos-sandbox\n").count(), 1, "{text}");
+        assert_eq!(text.matches("type = \"plugin_action\"").count(), 6, "{text}");
+    }
+    // Somebody else's change keeps the original from coming back whole; nothing of ours stays for that.
+    let text = home.read(CONFIG) + "[theme]\nname = \"nord\"\n";
+    home.write(CONFIG, text);
+    let _ = home.run(&["setup", "--undo"]).success();
+    assert_eq!(home.read(CONFIG), "[ui]\n[theme]\nname = \"nord\"\n");
+}
+
+#[test]
 fn boxes_that_panes_are_tied_to_are_named_and_need_a_yes() {
     let home = machine(User::Me);
     let herdr = Herdr::in_home(&home);
