@@ -18,7 +18,7 @@ fn one_that_waited_at_its_question_leaves_the_others_setup_alone() {
     let keys = home.read(CONFIG);
     waiting.send("y\r");
     assert_eq!(waiting.wait(LIMIT).code(), Some(1), "{}", waiting.text());
-    assert!(waiting.text().contains("set up by another run meanwhile"), "{}", waiting.text());
+    waiting.expect("set up by another run meanwhile", LIMIT);
     assert_eq!((tree(&home.path().join(".local/share")), home.read(CONFIG)), (after, keys));
     assert_eq!(herdr.registry().len(), 1);
     let _ = home.run(&["setup", "--undo"]).success();
