@@ -6,11 +6,14 @@ mod about;
 #[cfg(target_os = "linux")]
 mod actions;
 mod cli;
+mod documents;
 mod herdr_contract;
 mod install_script;
 #[cfg(target_os = "linux")]
 mod local;
 mod readme;
+#[cfg(target_os = "linux")]
+mod screens;
 mod setup;
 mod shim;
 mod trial;

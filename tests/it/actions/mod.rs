@@ -14,4 +14,4 @@ mod review;
 mod story;
 mod sync;
 mod upgrade;
-mod world;
+pub mod world;
