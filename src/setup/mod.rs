@@ -77,7 +77,7 @@ pub(crate) fn run(args: &SetupArgs) -> Result<u8> {
 fn session(args: &SetupArgs, report: &mut Report) -> Result<u8> {
     let request = Request::parse(args, |name| std::env::var(name).ok())?;
     let paths = Paths::from_env()?;
-    crate::exec::end_together()
+    crate::exec::end_together(ui::is_asking)
         .map_err(|source| Error::cannot_run(format!("signals cannot be watched: {source}")))?;
     Session { request: &request, paths: &paths }.run(report)
 }

@@ -14,17 +14,24 @@ pub(crate) fn is_on_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
+/// Whether a question waits, which Ctrl-C is for then; or was ended by it, and this process is about to end.
+pub(crate) fn is_asking() -> bool {
+    !NOTHING_IS_ASKED.load(Ordering::SeqCst)
+}
+
 /// Asks a yes-or-no question; Enter alone is `default`.
 ///
 /// # Errors
 /// The terminal cannot be read, or the person pressed Ctrl-C.
 pub(crate) fn confirm(question: &str, default: bool) -> Result<bool> {
-    let _asking = Asking::begin()?;
+    let asking = Asking::begin()?;
     let asked = dialoguer::Confirm::new().with_prompt(question).default(default).interact();
     asked.map_err(|dialoguer::Error::IO(source)| {
         // The question hides the cursor, and only an answer shows it again.
         let _gone = super::raw_note(b"\x1b[?25h\n");
         if source.kind() == io::ErrorKind::Interrupted {
+            // The signal may still be on its way to those who would end us by it.
+            std::mem::forget(asking);
             return Error::new(
                 Kind::Interrupted,
                 "stopped at the question; what it asked about was not done",
