@@ -172,7 +172,8 @@ fn bring_home(
     ledger.begin(&packed.base)?;
     let rules = Rules::default();
     let keeps_home = |path: &RelPath| worktree::stays_home(path, &rules).map(|(_, rule)| rule);
-    let applied = merge::fetch(remote, root, home, &packed.base, &keeps_home)?.apply(remote, ledger)?;
+    let applied = merge::fetch(remote, root, home, &packed.base, &keeps_home, merge::OnClash::Refuse)?
+        .apply(remote, ledger)?;
     let (Outcome::Applied, Some(kept)) = (applied.outcome, &applied.patch) else {
         return Err(Error::failed("the commit did not come home").fact("result", applied.outcome.word()));
     };

@@ -4,28 +4,36 @@ use super::bring_back::run_box;
 use super::report::{Notice, Report};
 use super::session::{Session, box_id};
 use super::which::choose;
+use crate::cli::ClashArg;
 use crate::error::{Error, Result};
-use crate::merge::{self, Applied, Fate, Judged, Ledger, Outcome, Proposal};
+use crate::merge::{self, Applied, Fate, Judged, Ledger, OnClash, Outcome, Proposal, Settled};
 use crate::state::Record;
 use crate::ui;
 use crate::worktree::{RelPath, Rules, stays_home};
 use std::fmt::Write;
+use std::path::Path;
 
 /// So many paths are named in the words for people; the result line has more.
 const NAMED: usize = 12;
 
-/// Brings the work home. A paused box is resumed for it.
+/// Brings the work home. A paused box is resumed for it. `on_clash`: what a person has decided.
 ///
 /// # Errors
 /// There is no box, it cannot be asked, or its work conflicts with the worktree: then nothing is changed.
-pub(super) fn apply(session: &Session) -> Result<Report> {
+pub(super) fn apply(session: &Session, on_clash: Option<ClashArg>) -> Result<Report> {
     let chosen = choose(session)?;
     let record = &chosen.record;
     let remote = session.remote(record)?;
     run_box(session, record, &remote.provider, &remote.id)?;
     let ledger = ledger(session, record)?;
     let notes = ledger.recover()?;
-    let proposal = propose(session, record, &ledger)?;
+    let on_clash = match on_clash {
+        None => OnClash::Refuse,
+        Some(ClashArg::Mark) => OnClash::Mark,
+        Some(ClashArg::Mine) => OnClash::Mine,
+        Some(ClashArg::Theirs) => OnClash::Theirs,
+    };
+    let proposal = propose(session, record, &ledger, on_clash)?;
     carry_out(session, record, proposal, &ledger, notes, chosen.by_worktree)
 }
 
@@ -56,7 +64,8 @@ pub(super) fn carry_out(
             .field("result", applied.outcome.word())
             .field("box", record.name.as_str())
             .field("bytes", applied.bytes)
-            .field("files", clashes));
+            .field("files", clashes)
+            .field("patch", applied.patch.map(|patch| patch.display().to_string())));
     }
     Ok(report(session, record, &applied, &notes, by_worktree))
 }
@@ -88,11 +97,17 @@ pub(super) fn ledger(session: &Session, record: &Record) -> Result<Ledger> {
 ///
 /// # Errors
 /// The box cannot be asked, or its answer cannot be trusted.
-pub(super) fn propose(session: &Session, record: &Record, ledger: &Ledger) -> Result<Proposal> {
+pub(super) fn propose(
+    session: &Session,
+    record: &Record,
+    ledger: &Ledger,
+    on_clash: OnClash,
+) -> Result<Proposal> {
     let mut remote = session.remote(record)?;
     let rules = session.config()?.rules();
     let keeps_home = |path: &RelPath| why_home(path, &rules);
-    merge::fetch(&mut remote, &record.remote_root.parse()?, &record.worktree, &ledger.base()?, &keeps_home)
+    let root = record.remote_root.parse()?;
+    merge::fetch(&mut remote, &root, &record.worktree, &ledger.base()?, &keeps_home, on_clash)
 }
 
 fn why_home(path: &RelPath, rules: &Rules) -> Option<String> {
@@ -122,7 +137,7 @@ fn report(
     let place = session.paths.show(&record.worktree);
     let mut text = match applied.outcome {
         Outcome::Applied => format!(
-            "{} of box {name} came home to {place}: +{} -{}",
+            "{} of box {name} came home to {place}: +{} −{}",
             ui::count(applied.files as u64, "file"),
             applied.lines.insertions,
             applied.lines.deletions
@@ -137,10 +152,15 @@ fn report(
     let runs_code = names(&applied.judged, |judged| judged.runs_code.is_some() && judged.fate.touches());
     let dropped = names(&applied.judged, |judged| matches!(judged.fate, Fate::Dropped(_)));
     let merged = names(&applied.judged, |judged| judged.fate == Fate::Merged);
+    let settled = |how| names(&applied.judged, |judged| judged.fate == Fate::Settled(how));
+    let marked = settled(Settled::Marked);
     for (label, names) in [
         ("look at, runs code here", &runs_code),
         ("stays in the box", &dropped),
         ("both sides' changes", &merged),
+        ("both versions, marked for you to choose", &marked),
+        ("yours, against the box's", &settled(Settled::Mine)),
+        ("the box's, against yours", &settled(Settled::Theirs)),
     ] {
         if !names.is_empty() {
             let _into_a_string = write!(text, "\n  {label}: {}", some(names));
@@ -153,7 +173,11 @@ fn report(
         text.push_str("\n  take it back with: createos-sandbox herdr undo");
     }
     // What must be read is not a toast.
-    let popup = !(runs_code.is_empty() && dropped.is_empty() && notes.is_empty() && applied.notes.is_empty());
+    let popup = !(runs_code.is_empty()
+        && dropped.is_empty()
+        && marked.is_empty()
+        && notes.is_empty()
+        && applied.notes.is_empty());
     Report::new(text)
         .field("result", applied.outcome.word())
         .field("box", name.as_str())
@@ -163,13 +187,18 @@ fn report(
         .field("deletions", applied.lines.deletions)
         .field("runsCode", runs_code)
         .field("dropped", dropped)
+        .field("marked", marked)
         .notice(if popup { Notice::Popup } else { Notice::Toast })
         .on(record.pane.as_ref())
 }
 
-/// Whether a shell takes a name as it stands: it goes into a command to paste, and the box chose it.
-fn is_plain(name: &str) -> bool {
-    name.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c))
+/// A path of this machine in a command to paste.
+fn pasted(session: &Session, path: &Path) -> String {
+    let shown = session.paths.show(path);
+    if shown.chars().all(|c| c.is_ascii_alphanumeric() || "._-/~".contains(c)) {
+        return shown;
+    }
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
 fn conflict(session: &Session, record: &Record, applied: &Applied) -> Error {
@@ -183,12 +212,10 @@ fn conflict(session: &Session, record: &Record, applied: &Applied) -> Error {
         _ => None,
     });
     let (mut count, mut shown) = (0, 0);
-    let mut named = Vec::new();
     for (name, why) in clashes {
         count += 1;
         if shown < NAMED {
             shown += 1;
-            named.extend(is_plain(name).then_some(name));
             error = error.fact(ui::visible(name), why);
         }
     }
@@ -196,11 +223,10 @@ fn conflict(session: &Session, record: &Record, applied: &Applied) -> Error {
         error = error.fact("and", format!("{} more", ui::count((count - shown) as u64, "file")));
     }
     let error = match &applied.patch {
-        Some(patch) => error.help(format!("see what the box did with: less {}", session.paths.show(patch))),
+        Some(patch) => error.help(format!("see what the box did with: less {}", pasted(session, patch))),
         None => error,
     };
-    let files = if named.len() < count { "FILE…".to_owned() } else { named.join(" ") };
-    error.help(format!(
-        "set your version of these files aside (git stash push -u -- {files}), apply again, then git stash pop"
-    ))
+    error
+        .help("get both versions, with git's conflict marks: createos-sandbox herdr apply --on-clash mark")
+        .help("or decide for one side: --on-clash mine keeps your files, --on-clash theirs takes the box's")
 }

@@ -43,7 +43,7 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         HerdrCommand::Upload(args) => return upload::upload(&args),
         HerdrCommand::Start => action("start", start::start),
         HerdrCommand::Attach => action("attach", attach::attach),
-        HerdrCommand::Apply => action("apply", apply::apply),
+        HerdrCommand::Apply(args) => action("apply", |session| apply::apply(session, args.on_clash)),
         HerdrCommand::Review => action("review", review::review),
         HerdrCommand::Undo => action("undo", apply::undo),
         HerdrCommand::Pause => action("pause", lifecycle::pause),

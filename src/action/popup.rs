@@ -7,7 +7,7 @@ use super::start::{RECORD, title};
 use super::terminal::{Keys, Typed};
 use crate::createos::Status;
 use crate::error::{Error, Result};
-use crate::merge::Fate;
+use crate::merge::{Fate, OnClash};
 use crate::state::RecordId;
 use crate::ui;
 use std::time::{Duration, Instant};
@@ -101,7 +101,8 @@ fn pending(session: &Session, record: &crate::state::Record) -> String {
         if remote.provider.get(&remote.id)?.status != Status::Running {
             return Ok("unknown, the box is paused".into());
         }
-        let proposal = super::apply::propose(session, record, &super::apply::ledger(session, record)?)?;
+        let proposal =
+            super::apply::propose(session, record, &super::apply::ledger(session, record)?, OnClash::Refuse)?;
         let changed: Vec<_> = proposal
             .judged
             .iter()

@@ -9,7 +9,7 @@ use super::terminal::{self, Keys, Typed};
 use super::which::choose;
 use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
-use crate::merge::Outcome;
+use crate::merge::{OnClash, Outcome};
 use crate::state::{Record, RecordId};
 use crate::ui::{self, Pager, Toned, Wish};
 use std::io::IsTerminal;
@@ -72,7 +72,7 @@ fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report>
     run_box(session, record, &remote.provider, &remote.id)?;
     let ledger = ledger(session, record)?;
     let notes = ledger.recover()?;
-    let proposal = propose(session, record, &ledger)?;
+    let proposal = propose(session, record, &ledger, OnClash::Refuse)?;
     let (lines, outcome) = (proposal.review()?, proposal.outcome());
     let left = |word: &str| {
         Report::new("")

@@ -1,6 +1,6 @@
 //! `createos-sandbox herdr …`: the plugin's actions.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// One action each; Herdr calls them by key, a person may call them in a pane.
@@ -13,7 +13,7 @@ pub(crate) enum HerdrCommand {
     /// Keep worktree and box in step in a pane below, until you stop it
     Sync,
     /// Bring the box's new work into the worktree
-    Apply,
+    Apply(ApplyArgs),
     /// Show what the box would change here, and apply it on y
     Review,
     /// Take the last apply back, where its files are still as it left them
@@ -63,6 +63,25 @@ pub(crate) enum HerdrCommand {
     /// A popup that asks before a delete (Herdr calls this)
     #[command(hide = true)]
     AskDelete,
+}
+
+/// Options of `herdr apply`.
+#[derive(Debug, Args)]
+pub(crate) struct ApplyArgs {
+    /// What to do where you and the box changed the same; without it nothing is applied then
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) on_clash: Option<ClashArg>,
+}
+
+/// What becomes of files that both sides changed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ClashArg {
+    /// Both versions go into the file, with git's conflict marks; texts only
+    Mark,
+    /// Yours stays
+    Mine,
+    /// The box's replaces yours, until an undo
+    Theirs,
 }
 
 /// Options of `herdr upload`.

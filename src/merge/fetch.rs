@@ -1,11 +1,11 @@
 //! Asks the box what differs from the base, and judges it against the worktree.
 
-use super::judge;
+use super::judge::{self, Filters};
 use super::parcel::{self, Bad, Parcel};
 use super::proposal::Proposal;
 use super::script::{self, Script};
 use super::spool::Spool;
-use super::{Limits, Remote, lying};
+use super::{Limits, OnClash, Remote, lying};
 use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::Digest;
@@ -25,7 +25,8 @@ pub(super) struct Source<'a> {
 }
 
 /// Lists what the box changed since `base`, brings the contents here and judges every path. Changes
-/// nothing here. `keeps_home` says why the upload's filters keep a path at home, if they do.
+/// nothing here. `keeps_home` says why the upload's filters keep a path at home, if they do; `on_clash`
+/// what a person wants where both sides changed the same.
 ///
 /// # Errors
 /// The box cannot be asked, or its answer cannot be trusted; the worktree cannot be read.
@@ -35,8 +36,10 @@ pub(crate) fn fetch(
     worktree: &Path,
     base: &Base,
     keeps_home: &dyn Fn(&RelPath) -> Option<String>,
+    on_clash: OnClash,
 ) -> Result<Proposal> {
-    fetch_within(Source { remote, root, limits: Limits::default() }, worktree, base, keeps_home)
+    let filters = Filters { keeps_home, on_clash };
+    fetch_within(Source { remote, root, limits: Limits::default() }, worktree, base, &filters)
 }
 
 /// [`fetch`] with other limits.
@@ -44,7 +47,7 @@ pub(super) fn fetch_within(
     mut source: Source<'_>,
     worktree: &Path,
     base: &Base,
-    keeps_home: &dyn Fn(&RelPath) -> Option<String>,
+    filters: &Filters<'_>,
 ) -> Result<Proposal> {
     let worktree = std::fs::canonicalize(worktree).at("look at", worktree)?;
     let spool = Spool::new()?;
@@ -53,7 +56,7 @@ pub(super) fn fetch_within(
         let token = script::token()?;
         match source.theirs(base, &token, &spool) {
             Ok(parcel) => {
-                return judge::judge(&mut source, &worktree, base, keeps_home, parcel, token, spool);
+                return judge::judge(&mut source, &worktree, base, filters, parcel, token, spool);
             }
             Err(Bad::Moving(path)) => moving = Some(path),
             Err(Bad::Refused(error)) => return Err(error),

@@ -2,9 +2,10 @@
 
 use super::fetch::Source;
 use super::index::{self, Marks};
-use super::links::Links;
+use super::links::{self, Links};
 use super::merge_file::{self, Merge};
 use super::obstacles::obstacles;
+use super::on_clash::{OnClash, Settled};
 use super::ours::{Here, Ours, Way};
 use super::parcel::{Arrived, Parcel};
 use super::proposal::{Fate, Judged, Proposal, What};
@@ -19,6 +20,14 @@ use crate::worktree::{Base, Entry, Kind, RelPath};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// What the judgement follows besides the three states.
+pub(super) struct Filters<'a> {
+    /// Why the upload's filters keep a path at home, if they do.
+    pub(super) keeps_home: &'a dyn Fn(&RelPath) -> Option<String>,
+    /// What a person wants where both sides changed the same.
+    pub(super) on_clash: OnClash,
+}
+
 /// Judges the whole parcel.
 ///
 /// # Errors
@@ -27,7 +36,7 @@ pub(super) fn judge(
     source: &mut Source<'_>,
     worktree: &Path,
     base: &Base,
-    keeps_home: &dyn Fn(&RelPath) -> Option<String>,
+    filters: &Filters<'_>,
     parcel: Parcel,
     token: String,
     spool: Spool,
@@ -35,11 +44,11 @@ pub(super) fn judge(
     let mut ours = Ours::new(worktree)?;
     let nothing = parcel.changed.is_empty() && parcel.gone.is_empty();
     let marks = if nothing { Marks::default() } else { index::read(worktree)? };
-    let mut case = Case { base, ours: &mut ours, marks: &marks, keeps_home, parcel: &parcel, spool: &spool };
+    let mut case = Case { base, ours: &mut ours, marks: &marks, filters, parcel: &parcel, spool: &spool };
 
     let mut dropped = case.dropped()?;
-    let links = Links::new(case.ours, &case.theirs())?;
-    links.drop_those_that_lead_out(&mut dropped);
+    let judged_links = Links::new(case.ours, base, &case.theirs())?;
+    judged_links.drop_those_that_lead_out(&mut dropped);
     let mut fates = BTreeMap::new();
     let mut changes = Vec::new();
     let mut merges = Vec::new();
@@ -81,6 +90,15 @@ pub(super) fn judge(
     for (path, why) in obstacles(case.ours, &changes)? {
         fates.insert(path, Fate::Conflict(why));
     }
+    case.settle(&mut fates, &mut changes)?;
+    if filters.on_clash == OnClash::Mine {
+        // Links were judged as if all of theirs came.
+        for (path, why) in links::leading_out(case.ours, base, &changes)? {
+            changes.retain(|change| change.path != path);
+            dropped.insert(path.clone(), why.clone());
+            fates.insert(path, Fate::Dropped(why));
+        }
+    }
     changes.sort_by(|a, b| a.path.cmp(&b.path));
 
     let next_base = case.next_base(&fates);
@@ -94,14 +112,14 @@ pub(super) fn judge(
     let touched = changes.iter().map(|change| {
         let after = change.after.as_ref().map(|after| after.entry);
         let link = [change.before, after].into_iter().flatten().any(|entry| entry.kind == Kind::Link);
-        (links.key(change.path.as_bytes()), link)
+        (judged_links.key(change.path.as_bytes()), link)
     });
-    let leading = links.leading_to(&dropped);
+    let leading = judged_links.leading_to(&dropped);
     let hot = Hot::new(touched.collect(), &leading);
     let mut judged: Vec<Judged> = fates
         .into_iter()
         .map(|(path, fate)| {
-            let runs_code = if fate.touches() { hot.why(&links.key(path.as_bytes())) } else { None };
+            let runs_code = if fate.touches() { hot.why(&judged_links.key(path.as_bytes())) } else { None };
             Judged { name: path.to_string(), path: Some(path), fate, runs_code }
         })
         .collect();
@@ -134,7 +152,7 @@ struct Case<'a, 'b> {
     base: &'a Base,
     ours: &'a mut Ours<'b>,
     marks: &'a Marks,
-    keeps_home: &'a dyn Fn(&RelPath) -> Option<String>,
+    filters: &'a Filters<'a>,
     parcel: &'a Parcel,
     spool: &'a Spool,
 }
@@ -152,7 +170,7 @@ impl<'a> Case<'a, '_> {
     fn dropped(&mut self) -> Result<BTreeMap<RelPath, String>> {
         let mut dropped = BTreeMap::new();
         for (path, _) in self.theirs() {
-            let why = match (self.keeps_home)(&path) {
+            let why = match (self.filters.keeps_home)(&path) {
                 Some(why) => Some(why),
                 None => self.elsewhere(&path)?,
             };
@@ -219,6 +237,7 @@ impl<'a> Case<'a, '_> {
         changes: &mut Vec<Change>,
     ) -> Result<Fate> {
         let full = self.ours.root().join(path.as_path());
+        let mut fate = Fate::Merged;
         let (Some(was), Some(arrived), Here::Entry(here)) =
             (self.base.get(path), self.parcel.changed.get(path), self.ours.at(path)?)
         else {
@@ -236,7 +255,11 @@ impl<'a> Case<'a, '_> {
             };
             match merge_file::merge(self.spool, &full, base, &arrived.contents)? {
                 Merge::Clean(merged) => merged,
-                Merge::Lines => return Ok(Fate::Conflict("both sides changed the same lines".into())),
+                Merge::Lines(marked) if self.filters.on_clash == OnClash::Mark => {
+                    fate = Fate::Settled(Settled::Marked);
+                    marked
+                }
+                Merge::Lines(_) => return Ok(Fate::Conflict("both sides changed the same lines".into())),
                 Merge::Unmergeable => {
                     return Ok(Fate::Conflict("both sides changed it, and it is no text".into()));
                 }
@@ -251,7 +274,34 @@ impl<'a> Case<'a, '_> {
         let contents = self.spool.keep(&bytes)?;
         let after = After { entry, contents, mode: None };
         changes.push(Change { path: path.clone(), before: Some(here), after: Some(after) });
-        Ok(Fate::Merged)
+        Ok(fate)
+    }
+
+    /// What a person wants done with the paths that clash, as far as it can be done.
+    fn settle(&mut self, fates: &mut BTreeMap<RelPath, Fate>, changes: &mut Vec<Change>) -> Result<()> {
+        let settled = match self.filters.on_clash {
+            OnClash::Refuse | OnClash::Mark => return Ok(()),
+            OnClash::Mine => Settled::Mine,
+            OnClash::Theirs => Settled::Theirs,
+        };
+        let theirs = self.theirs();
+        for (path, fate) in fates.iter_mut().filter(|(_, fate)| matches!(fate, Fate::Conflict(_))) {
+            changes.retain(|change| change.path != *path);
+            let here = self.ours.at(path)?;
+            if settled == Settled::Theirs {
+                // A folder or a special file is nothing that a file could replace.
+                if matches!(here, Here::Folder | Here::Special) {
+                    continue;
+                }
+                let after = theirs.get(path).copied().flatten().map(take);
+                changes.push(Change { path: path.clone(), before: here.entry(), after });
+            }
+            *fate = Fate::Settled(settled);
+        }
+        for (path, why) in obstacles(self.ours, changes)? {
+            fates.insert(path, Fate::Conflict(why));
+        }
+        Ok(())
     }
 
     /// What is in step on both sides when all of this is home: theirs, but for what was dropped.

@@ -2,11 +2,13 @@
 
 use super::ours::Ours;
 use super::parcel::Arrived;
+use super::transaction::Change;
 use crate::error::{Error, IoContext, Result};
-use crate::worktree::{Kind, Leads, RelPath, follow};
+use crate::worktree::{Base, Kind, Leads, RelPath, follow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 /// What does not come home, and why.
 pub(super) type Dropped = BTreeMap<RelPath, String>;
@@ -20,6 +22,29 @@ pub(super) struct Links {
     now: BTreeMap<Vec<u8>, (RelPath, Vec<u8>)>,
     /// What each changed path becomes: a link's target, or nothing for what is no link.
     coming: BTreeMap<Vec<u8>, (RelPath, Option<Vec<u8>>)>,
+    /// Links of the base that are not here: whoever brings one back turns what leads through it.
+    absent: BTreeSet<Vec<u8>>,
+}
+
+/// What of the changes would lead out of the worktree as it is at this moment.
+///
+/// # Errors
+/// The worktree or a target cannot be read.
+pub(super) fn leading_out(ours: &Ours<'_>, base: &Base, changes: &[Change]) -> Result<Dropped> {
+    let link = |kind: Kind| kind == Kind::Link;
+    let turns = |change: &Change| {
+        change.before.is_some_and(|before| link(before.kind))
+            || change.after.as_ref().is_some_and(|after| link(after.entry.kind))
+    };
+    let mut dropped = Dropped::new();
+    if changes.iter().any(turns) {
+        let after = |change: &'_ Change| {
+            change.after.as_ref().map(|after| (after.entry.kind, after.contents.clone()))
+        };
+        let coming = changes.iter().map(|change| (change.path.clone(), after(change)));
+        Links::with(ours, base, coming)?.drop_those_that_lead_out(&mut dropped);
+    }
+    Ok(dropped)
 }
 
 impl Links {
@@ -27,23 +52,45 @@ impl Links {
     ///
     /// # Errors
     /// The worktree or a target that arrived cannot be read.
-    pub(super) fn new(ours: &Ours<'_>, theirs: &BTreeMap<RelPath, Option<&Arrived>>) -> Result<Self> {
-        let root = ours.root().as_os_str().as_bytes().to_vec();
-        let (now, coming) = (BTreeMap::new(), BTreeMap::new());
-        let mut links = Self { root, folds_case: ours.folds_case(), now, coming };
-        if theirs.is_empty() {
+    pub(super) fn new(
+        ours: &Ours<'_>,
+        base: &Base,
+        theirs: &BTreeMap<RelPath, Option<&Arrived>>,
+    ) -> Result<Self> {
+        let arrived = |arrived: &Arrived| (arrived.entry.kind, arrived.contents.clone());
+        Self::with(ours, base, theirs.iter().map(|(path, theirs)| (path.clone(), theirs.map(arrived))))
+    }
+
+    /// Paths, and what each becomes: its kind and where its contents are.
+    fn with(
+        ours: &Ours<'_>,
+        base: &Base,
+        coming: impl Iterator<Item = (RelPath, Option<(Kind, PathBuf)>)>,
+    ) -> Result<Self> {
+        let mut links = Self {
+            root: ours.root().as_os_str().as_bytes().to_vec(),
+            folds_case: ours.folds_case(),
+            now: BTreeMap::new(),
+            coming: BTreeMap::new(),
+            absent: BTreeSet::new(),
+        };
+        for (path, becomes) in coming {
+            let comes = becomes.is_some();
+            let link = becomes.filter(|(kind, _)| *kind == Kind::Link);
+            let target = link.map(|(_, contents)| std::fs::read(&contents).at("read", &contents));
+            let key = links.key(path.as_bytes());
+            // Where case folds, a new spelling counts more than the old one that goes.
+            if comes || !links.coming.contains_key(&key) {
+                links.coming.insert(key, (path, target.transpose()?));
+            }
+        }
+        if links.coming.is_empty() {
             return Ok(links);
         }
         links.look(ours)?;
-        for (path, arrived) in theirs {
-            let link = arrived.filter(|arrived| arrived.entry.kind == Kind::Link);
-            let target = link.map(|link| std::fs::read(&link.contents).at("read", &link.contents));
-            let key = links.key(path.as_bytes());
-            // Where case folds, a new spelling counts more than the old one that goes.
-            if arrived.is_some() || !links.coming.contains_key(&key) {
-                links.coming.insert(key, (path.clone(), target.transpose()?));
-            }
-        }
+        let of_base = base.iter().filter(|(_, entry)| entry.kind == Kind::Link);
+        let keys = of_base.map(|(path, _)| links.key(path.as_bytes()));
+        links.absent = keys.filter(|key| !links.now.contains_key(key)).collect();
         Ok(links)
     }
 
@@ -105,6 +152,11 @@ impl Links {
         }
     }
 
+    /// Whether a link of the base is neither here nor on its way.
+    fn is_absent(&self, key: &[u8], dropped: &Dropped) -> bool {
+        self.absent.contains(key) && self.change(key, dropped).is_none()
+    }
+
     /// Follows a link in the tree as it would be; `seen` gets the key of every place on the way.
     fn follow(
         &self,
@@ -149,9 +201,17 @@ impl Links {
             let (mut more, before) = (Dropped::new(), dropped.len());
             for (path, target) in self.coming.values() {
                 let Some(target) = target.as_ref().filter(|_| !dropped.contains_key(path)) else { continue };
-                if let Some(why) = word(self.follow(path, target, dropped, &mut BTreeSet::new()).0) {
-                    let target = String::from_utf8_lossy(target);
+                let mut seen = BTreeSet::new();
+                let why = word(self.follow(path, target, dropped, &mut seen).0);
+                let target = String::from_utf8_lossy(target);
+                if let Some(why) = why {
                     dropped.insert(path.clone(), format!("a link that leads {why}: {target}"));
+                } else if let Some(absent) = seen.iter().find(|key| self.is_absent(key, dropped)) {
+                    let absent = String::from_utf8_lossy(absent);
+                    dropped.insert(
+                        path.clone(),
+                        format!("a link that leads through {absent}, a link that is not here: {target}"),
+                    );
                 }
             }
             if dropped.len() == before {

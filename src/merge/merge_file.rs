@@ -14,8 +14,8 @@ const LIMIT: u64 = 16 * 1024 * 1024;
 pub(super) enum Merge {
     /// Both changes are in this file.
     Clean(PathBuf),
-    /// Both changed the same lines.
-    Lines,
+    /// Both changed the same lines: both versions are in this file, marked.
+    Lines(PathBuf),
     /// Binary, or too large to be merged by lines.
     Unmergeable,
 }
@@ -32,7 +32,7 @@ pub(super) fn merge(spool: &Spool, ours: &Path, base: &Path, theirs: &Path) -> R
     }
     let folder = theirs.parent().unwrap_or(theirs);
     let run = Run::new("git")
-        .args(["merge-file", "-p", "-q", "--"])
+        .args(["merge-file", "-p", "-q", "-L", "here", "-L", "before", "-L", "box", "--"])
         .args([ours, base, theirs])
         .cwd(folder)
         .env_clear()
@@ -47,7 +47,7 @@ pub(super) fn merge(spool: &Spool, ours: &Path, base: &Path, theirs: &Path) -> R
     let ended = run.run()?;
     match ended.code() {
         0 => Ok(Merge::Clean(spool.keep(&ended.stdout)?)),
-        1..=127 if ended.status.code().is_some() => Ok(Merge::Lines),
+        1..=127 if ended.status.code().is_some() => Ok(Merge::Lines(spool.keep(&ended.stdout)?)),
         255 => Ok(Merge::Unmergeable),
         code => {
             Err(Error::failed(format!("git merge-file ended with {code}"))

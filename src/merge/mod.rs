@@ -9,6 +9,7 @@ mod ledger;
 mod links;
 mod merge_file;
 mod obstacles;
+mod on_clash;
 mod ours;
 mod parcel;
 mod patch;
@@ -25,6 +26,7 @@ mod verdict;
 
 pub(crate) use fetch::fetch;
 pub(crate) use ledger::Ledger;
+pub(crate) use on_clash::{OnClash, Settled};
 pub(crate) use prepare::prepare;
 pub(crate) use proposal::{Applied, Fate, Judged, Outcome, Proposal};
 pub(crate) use remote::{Answer, Remote};

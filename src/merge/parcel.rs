@@ -6,7 +6,7 @@ use crate::error::{Error, IoContext, Result};
 use crate::worktree::{BadPath, Base, Entry, Kind, RelPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek as _};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ fn refuse<T>(what: impl Into<String>) -> Result<T, Bad> {
 /// [`Bad`] tells a box that works from one that lies.
 pub(super) fn read(path: &Path, base: &Base, limits: &Limits, spool: &Spool) -> Result<Parcel, Bad> {
     let file = File::open(path).at("open", path)?;
-    let unpacked = flate2::read::GzDecoder::new(file).take(limits.contents + 4 * LIST_LIMIT);
+    let unpacked = unpacked(file).map_err(damaged)?.take(limits.contents + 4 * LIST_LIMIT);
     let mut archive = tar::Archive::new(unpacked);
     let mut reader = Reader {
         limits,
@@ -100,6 +100,15 @@ pub(super) fn read(path: &Path, base: &Base, limits: &Limits, spool: &Spool) -> 
         return refuse("its parcel holds no lists");
     }
     reader.finish()
+}
+
+/// The tar in a parcel: as it is, or in gzip.
+fn unpacked(mut file: File) -> std::io::Result<Box<dyn Read>> {
+    let mut mark = Vec::new();
+    (&mut file).take(2).read_to_end(&mut mark)?;
+    file.rewind()?;
+    let file = std::io::BufReader::with_capacity(64 * 1024, file);
+    Ok(if mark == [0x1f, 0x8b] { Box::new(flate2::bufread::GzDecoder::new(file)) } else { Box::new(file) })
 }
 
 fn damaged(source: std::io::Error) -> Bad {
@@ -273,7 +282,7 @@ pub(super) fn read_contents(
 ) -> Result<BTreeMap<usize, PathBuf>> {
     let unreadable = |source: std::io::Error| lying(format!("its parcel cannot be read: {source}"));
     let file = File::open(path).at("open", path)?;
-    let unpacked = flate2::read::GzDecoder::new(file).take(limits.contents + LIST_LIMIT);
+    let unpacked = unpacked(file).map_err(unreadable)?.take(limits.contents + LIST_LIMIT);
     let mut found = BTreeMap::new();
     for entry in tar::Archive::new(unpacked).entries().map_err(unreadable)?.raw(true) {
         let mut entry = entry.map_err(unreadable)?;

@@ -1,13 +1,14 @@
 //! What the box proposes: the judgement of every path, the patch, and its apply.
 
 use super::ledger::Ledger;
-use super::ours::Here;
+use super::on_clash::Settled;
+use super::ours::{Here, Ours};
 use super::parcel::Parcel;
 use super::patch::{self, Contents, Side, Stat};
 use super::spool::Spool;
 use super::transaction::{self, Change};
 use super::tree::Tree;
-use super::{Remote, fetch, kill, script};
+use super::{Remote, fetch, kill, links, script};
 use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
 use crate::worktree::{Base, Kind, RelPath};
@@ -39,6 +40,8 @@ pub(crate) enum Fate {
     Merged,
     /// Both sides changed it and a person has to decide: why.
     Conflict(String),
+    /// It clashed, and a person has decided.
+    Settled(Settled),
     /// It does not come home: why.
     Dropped(String),
 }
@@ -46,7 +49,7 @@ pub(crate) enum Fate {
 impl Fate {
     /// Whether an apply would write the path.
     pub(crate) fn touches(&self) -> bool {
-        matches!(self, Self::Take(_) | Self::Merged)
+        matches!(self, Self::Take(_) | Self::Merged | Self::Settled(Settled::Marked | Settled::Theirs))
     }
 }
 
@@ -148,7 +151,7 @@ impl Proposal {
             Outcome::Conflict
         } else if any(Fate::touches) {
             Outcome::Applied
-        } else if any(|fate| *fate == Fate::AlreadyHere) {
+        } else if any(|fate| matches!(fate, Fate::AlreadyHere | Fate::Settled(Settled::Mine))) {
             Outcome::AlreadyApplied
         } else {
             Outcome::NoChanges
@@ -207,6 +210,12 @@ impl Proposal {
                 .help("do it again to judge the new state"));
             }
         }
+        let turned = links::leading_out(&Ours::new(&self.worktree)?, &self.base, &self.changes)?;
+        if let Some((path, why)) = turned.into_iter().next() {
+            return Err(Error::failed("the links here were changed meanwhile, nothing was changed")
+                .fact(path.to_string(), why)
+                .help("do it again to judge the new state"));
+        }
         let (number, place) = ledger.open_place()?;
         let prepared = (|| {
             let save = |name: &str, base: &Base| {
@@ -215,14 +224,21 @@ impl Proposal {
             };
             save("base-before", &self.base)?;
             save("base-after", &self.next_base)?;
-            std::fs::copy(&self.patch.path, place.0.join("patch")).at("copy", &self.patch.path)
+            let patch = place.0.join("patch");
+            // One file is enough where both folders are on one file system.
+            match std::fs::hard_link(&self.patch.path, &patch) {
+                Ok(()) => Ok(()),
+                Err(_) => std::fs::copy(&self.patch.path, &patch).map(|_| ()).at("copy", &self.patch.path),
+            }
         })();
         kill::point("apply prepared");
         let journal =
-            prepared.and_then(|_| transaction::run(&tree, &self.worktree, &place, &self.changes, None));
+            prepared.and_then(|()| transaction::run(&tree, &self.worktree, &place, &self.changes, None));
         match journal {
             Ok(journal) => {
-                ledger.finish(&tree, number, &place, journal)?;
+                ledger.finish(&tree, number, &place, journal).map_err(|error| {
+                    error.help("the work is in place; the next apply or undo puts away what it replaced")
+                })?;
                 ledger.patch(number, "applied")
             }
             Err(error) => {

@@ -1,6 +1,7 @@
 //! A proposal for a person's eyes: the judgement first, then the patch. Everything from the box is
 //! hostile text and is made visible; blocks of binary contents are summed up.
 
+use super::on_clash::Settled;
 use super::proposal::{Fate, Judged, Outcome, Proposal, What};
 use crate::error::{IoContext, Result};
 use crate::ui::{self, Shade, Toned};
@@ -39,6 +40,9 @@ impl Proposal {
             Fate::Merged => ("merged", Shade::Plain),
             Fate::AlreadyHere => ("here", Shade::Dim),
             Fate::Conflict(_) => ("CLASH", Shade::Bad),
+            Fate::Settled(Settled::Marked) => ("marked", Shade::Warning),
+            Fate::Settled(Settled::Mine) => ("yours", Shade::Warning),
+            Fate::Settled(Settled::Theirs) => ("box's", Shade::Warning),
             Fate::Dropped(_) => ("stays", Shade::Warning),
         };
         // What needs eyes comes first.
@@ -83,10 +87,8 @@ impl Proposal {
             Outcome::AlreadyApplied => "everything is here already".into(),
             Outcome::NoChanges => "nothing new in the box".into(),
             Outcome::Applied => format!(
-                "{}, +{} -{}",
-                ui::count(self.patch.files as u64, "file"),
-                self.patch.lines.insertions,
-                self.patch.lines.deletions
+                "{} files, +{} -{}",
+                self.patch.files, self.patch.lines.insertions, self.patch.lines.deletions
             ),
         }
     }

@@ -16,24 +16,23 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The store in this folder, which is made when something is remembered: looking leaves nothing behind.
-    pub(crate) fn open(folder: &Path) -> Self {
-        Self { folder: folder.to_path_buf() }
-    }
-
-    /// Makes the folders, with mode 0700, where they are missing.
-    fn made(&self) -> Result<()> {
-        for folder in [self.folder.clone(), self.folder.join("locks"), self.folder.join("boxes")] {
+    /// Opens the folder, which is made with mode 0700 when missing.
+    ///
+    /// # Errors
+    /// It cannot be made or written.
+    pub(crate) fn open(folder: &Path) -> Result<Self> {
+        let store = Self { folder: folder.to_path_buf() };
+        for folder in [store.folder.clone(), store.folder.join("locks"), store.folder.join("boxes")] {
             make_private(&folder).map_err(|error| {
                 error
                     .help(format!(
                         "it must be writable for you; look at it with: ls -ld {}",
-                        self.folder.display()
+                        store.folder.display()
                     ))
-                    .fact("folder", self.folder.display().to_string())
+                    .fact("folder", store.folder.display().to_string())
             })?;
         }
-        Ok(())
+        Ok(store)
     }
 
     /// The state in `folder`, for readers who must not change anything: no folder is made, and a corrupt
@@ -74,7 +73,6 @@ impl Store {
     /// # Errors
     /// The change's own, or the file cannot be read, locked or written.
     pub(crate) fn update<T>(&self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
-        self.made()?;
         let _lock = Lock::wait(&self.folder.join("state.lock"))?;
         let mut state = match self.parse()? {
             Parsed::State(state) => state,
@@ -139,7 +137,6 @@ impl Store {
     /// # Errors
     /// The lock file cannot be opened.
     pub(crate) fn lock_source(&self, socket: &str, terminal: &TerminalId) -> Result<Option<Lock>> {
-        self.made()?;
         Lock::take_soon(&self.source_lock(socket, terminal))
     }
 
@@ -161,7 +158,6 @@ impl Store {
     /// # Errors
     /// The lock file cannot be opened.
     pub(crate) fn own_record(&self, id: &RecordId) -> Result<Option<Lock>> {
-        self.made()?;
         Lock::take_soon(&self.record_lock(id))
     }
 
@@ -178,7 +174,6 @@ impl Store {
     /// # Errors
     /// The lock file cannot be opened.
     pub(crate) fn lock_record(&self, id: &RecordId) -> Result<Lock> {
-        self.made()?;
         Lock::wait(&self.record_lock(id))
     }
 
@@ -287,7 +282,7 @@ mod tests {
     #[test]
     fn a_state_reads_back_what_was_written() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(&dir.path().join("state"));
+        let store = Store::open(&dir.path().join("state")).unwrap();
         let one = record("/s", "term_1", "w1:p1");
         store
             .update(|state| {
@@ -304,7 +299,7 @@ mod tests {
     #[test]
     fn a_corrupt_file_is_kept_aside_and_a_newer_one_is_not_touched() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path());
+        let store = Store::open(dir.path()).unwrap();
         std::fs::write(store.file(), "{\"version\":1,").unwrap();
         assert!(store.read().unwrap().records.is_empty());
         assert_eq!(

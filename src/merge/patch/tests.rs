@@ -93,6 +93,20 @@ fn git_takes_binary_contents() {
     git_takes(b"a", None, Some((File, noise.clone())));
     git_takes(b"a", Some((File, noise.clone())), Some((File, b"\0".to_vec())));
     git_takes(b"a", Some((File, noise)), None);
+    // Larger than what is tried, and nothing that gets smaller: it is stored block by block.
+    for more in [1, 65_535, 70_001] {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let noise = (0..1024 * 1024 + more).map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state as u8
+        });
+        let noise: Vec<u8> = [0].into_iter().chain(noise).collect();
+        let (patch, _) = patch_of(b"a", &None, &Some((File, noise.clone())));
+        assert!(patch.len() < noise.len() * 13 / 10);
+        git_takes(b"a", None, Some((File, noise)));
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ for layer in "$store"/layers/*.tgz; do
     place=$work/layer-${#layers[@]}
     mkdir "$place" || stop folder "$place"
     # Most layers hold only some of them, and tar says so with an error.
-    tar -xzf "$layer" -C "$place" --no-same-owner --null -T "$work/names" 2>/dev/null
+    tar -xf "$layer" -C "$place" --no-same-owner --null -T "$work/names" 2>/dev/null
     layers=("$place" ${layers[@]+"${layers[@]}"}) # the newest first
 done
 number=0

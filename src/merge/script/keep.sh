@@ -20,7 +20,7 @@ if [ -f "$parcel" ]; then
         rm -rf "$joined" && mkdir "$joined" || stop folder "$joined"
         for layer in "$store"/layers/*.tgz; do
             case $layer in */0000.tgz) continue ;; esac
-            tar -xzf "$layer" -C "$joined" --no-same-owner --recursive-unlink 2>/dev/null
+            tar -xf "$layer" -C "$joined" --no-same-owner --recursive-unlink 2>/dev/null
         done
         tar -czf "$store/joined.tgz" --format=gnu -C "$joined" . || stop pack "$joined"
         for layer in "$store"/layers/*.tgz; do

@@ -4,14 +4,14 @@
 token=$1 list=$2 list_hash=$3 limit=$4
 
 [ -d "$root" ] || stop gone "$root"
-mkdir -p -m 700 "$store" || stop folder "$store"
+(umask 077 && mkdir -p "$store") || stop folder "$store"
 say store "$store"
 [ ! -f "$list" ] || mv -f "$list" "$store/base.list" || stop folder "$store"
 [ "$(hash_of "$store/base.list")" = "$list_hash" ] || stop list "$store/base.list"
 
 # Parcels of fetches that were never applied: the last two may still be under review.
 find "$store" -maxdepth 1 -name 'fetch-*' -printf '%T@ %f\n' | sort -rn | tail -n +3 | cut -d' ' -f2 |
-    while IFS= read -r old; do rm -rf "$store/$old"; done
+    while IFS= read -r old; do rm -rf "${store:?}/$old"; done
 work=$store/fetch-$token
 meta=$work/.createos-sandbox
 mkdir -m 700 "$work" "$meta" || stop folder "$work"
@@ -92,8 +92,17 @@ if [ -s "$work/wanted" ]; then
     size=$(du -lbc0 --files0-from="$work/wanted" 2>/dev/null | tail -zn 1 | cut -f1 | tr -d '\0')
     [ "${size:-0}" -le "$limit" ] || stop large "$size"
 fi
+# Media and archives do not get smaller, and trying takes most of the time: a sample of the larger files
+# decides. What is sent as it is has to fit the transfer's limit of 500 MB as it is.
+packer='gzip -1'
+if [ "${size:-0}" -gt 16000000 ] && [ "$size" -lt 400000000 ]; then
+    xargs -0r bash -c 'find "$@" -maxdepth 0 -type f -size +512k -print0' find <"$work/wanted" 2>/dev/null |
+        head -zn 256 | xargs -0r head -qc 65536 -- >"$work/sample" 2>/dev/null
+    tried=$(gzip -1 <"$work/sample" | wc -c)
+    [ "$tried" -le $(($(wc -c <"$work/sample") * 19 / 20)) ] || packer="cat"
+fi
 # A file that changes meanwhile is noticed by whoever hashes it again.
 tar -cf - --format=gnu --hard-dereference --no-recursion --owner=0 --group=0 --numeric-owner \
     -C "$work" .createos-sandbox/{changed,gone,nested,unreadable} -C "$PWD" --null -T "$work/wanted" 2>>"$work/errors" |
-    gzip -1 >"$work/parcel.tgz" || stop pack "$(tail -n 3 "$work/errors")"
+    $packer >"$work/parcel.tgz" || stop pack "$(tail -n 3 "$work/errors")"
 say parcel "$work/parcel.tgz"

@@ -30,7 +30,7 @@ need() {
     sed -z '' /dev/null >/dev/null 2>&1 || stop missing 'sed -z (GNU sed)'
     tar --version 2>/dev/null | grep -q 'GNU tar' || stop missing 'GNU tar'
 }
-need git tar gzip sha256sum sort comm find sed xargs grep realpath du tail cut tr wc
+need git tar gzip sha256sum sort comm find sed xargs grep realpath du head tail cut tr wc
 
 hash_of() { # hash_of FILE
     local line

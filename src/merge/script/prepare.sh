@@ -1,7 +1,7 @@
 # prepare ARCHIVE LIST LIST-HASH: the archive becomes the workspace and the first layer of the store.
 archive=$1 list=$2 list_hash=$3
 
-mkdir -p -m 700 "$store" && chmod 700 "$store" || stop folder "$store"
+(umask 077 && mkdir -p "$store") && chmod 700 "$store" || stop folder "$store"
 prepared=$store/prepared preparing=$store/preparing
 
 if [ "$(cat "$prepared" 2>/dev/null)" = "$root $list_hash" ] && [ -d "$root/.git" ]; then

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::merge::fetch::{Source, fetch_within};
-use std::os::unix::fs::symlink;
+use crate::merge::judge::Filters;
 
 /// A box whose every answer is made up.
 struct Liar {
@@ -94,7 +94,13 @@ fn refused(liar: &mut Liar, why: &str) {
     let (before, base) = (scan(&world.here), scan(&world.here));
     let limits = Limits { parcel: 1 << 20, contents: 1 << 20 };
     let source = Source { remote: liar, root: &world.root, limits };
-    let error = fetch_within(source, &world.here, &base, &|_| None).unwrap_err();
+    let error = fetch_within(
+        source,
+        &world.here,
+        &base,
+        &Filters { keeps_home: &|_| None, on_clash: OnClash::Refuse },
+    )
+    .unwrap_err();
     let said = format!("{error} {:?}", error.facts());
     assert!(said.contains(why), "[{why}] is not in: {said}");
     assert_eq!(scan(&world.here), before);
@@ -104,7 +110,9 @@ fn refused(liar: &mut Liar, why: &str) {
 #[test]
 fn a_parcel_that_is_none() {
     refused(&mut Liar::sending(b"not gzip".to_vec()), "cannot be read");
-    refused(&mut Liar::sending(Vec::new()), "cannot be read");
+    refused(&mut Liar::sending(Vec::new()), "no lists");
+    refused(&mut Liar::sending(vec![0x1f, 0x8b]), "cannot be read");
+    refused(&mut Liar::sending(vec![b'x'; 2000]), "cannot be read");
     refused(&mut Liar::sending(Tar::default().gz()), "no lists");
     let whole = Tar::default().lists(&record("100644", "n"), b"").file("./n", b"x").gz();
     refused(&mut Liar::sending(whole[..whole.len() / 2].to_vec()), "cannot be read");
@@ -199,42 +207,6 @@ fn answers_that_make_no_sense() {
 }
 
 #[test]
-fn a_box_whose_own_programs_lie_is_refused_too() {
-    for (program, script, why) in [
-        (
-            "git",
-            "case \"$*\" in *ls-files*) printf '../../evil\\0a\\0';; *) exec /usr/bin/git \"$@\";; esac",
-            "",
-        ),
-        ("sha256sum", "/usr/bin/sha256sum \"$@\" | tr 0-8 1-9", ""),
-        (
-            "tar",
-            "case \"$*\" in *-cf*) (cd /; exec /usr/bin/tar -P -cf - /etc/hostname);; *) exec /usr/bin/tar \"$@\";; esac",
-            "does not begin with its lists",
-        ),
-        ("gzip", "/usr/bin/gzip \"$@\" | head -c 100", "cannot be read"),
-        ("find", "echo 'createos-sandbox: parcel=/etc/passwd'; exec /usr/bin/find \"$@\"", ""),
-    ] {
-        let mut world = World::with(&[("a", "a\n")]);
-        world.there("a", "b\n").there("new", "n\n");
-        let before = scan(&world.here);
-        let lie = world.shell.bin.join(program);
-        std::fs::write(&lie, format!("#!/bin/bash\n{script}\n")).unwrap();
-        std::fs::set_permissions(&lie, std::fs::Permissions::from_mode(0o755)).unwrap();
-        match world.try_apply() {
-            Err(error) => {
-                let said = format!("{error} {:?}", error.facts());
-                assert!(said.contains(why), "{program}: {said}");
-                assert_eq!(scan(&world.here), before, "{program}");
-            }
-            // It may also have told the truth by accident; never anything out of the worktree.
-            Ok(applied) => assert!(why.is_empty(), "{program}: {:?}", applied.judged),
-        }
-        assert!(!world.here.with_file_name("evil").exists() && !world.here.join("etc").exists());
-    }
-}
-
-#[test]
 fn a_name_for_git_s_own_folder_in_any_spelling_is_dropped() {
     let mut world = World::with(&[("a", "a\n")]);
     world
@@ -246,101 +218,4 @@ fn a_name_for_git_s_own_folder_in_any_spelling_is_dropped() {
     assert_eq!(reason(&applied.judged, ".GIT/config"), "a path inside .git");
     assert_eq!(applied.judged.iter().filter(|judged| judged.path.is_none()).count(), 3);
     assert!(world.has("b") && !world.has(".GIT") && !world.has("d") && !world.has("GIT~1"));
-}
-
-#[test]
-fn a_link_into_which_an_earlier_apply_could_lead_is_never_written_through() {
-    let mut world = World::with(&[("a", "a\n")]);
-    let outside = world.state.with_file_name("outside");
-    std::fs::create_dir(&outside).unwrap();
-    // The user's own link leads out; the agent makes it a folder with a file in it.
-    symlink(&outside, world.here.join("data")).unwrap();
-    world.there("data/x", "x\n");
-    let applied = world.apply(Outcome::Conflict);
-    assert_eq!(reason(&applied.judged, "data/x"), "data is a link here");
-    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
-}
-
-/// Everything in the worktree that runs code as the last apply judged it.
-fn hot(applied: &Applied) -> Vec<&str> {
-    applied.judged.iter().filter(|j| j.runs_code.is_some()).map(|j| j.name.as_str()).collect()
-}
-
-#[test]
-fn a_link_that_is_home_is_not_led_out_by_a_later_apply() {
-    let mut world = World::with(&[("a", "a\n")]);
-    world.agent("mkdir -p p/q/r z; echo 1 >p/q/r/f; echo 1 >z/f; ln -s p/q/r/../../../.bashrc log");
-    world.apply(Outcome::Applied);
-    assert!(world.has("log"));
-    world.agent("rm -r p/q/r; ln -s ../../z p/q/r");
-    let applied = world.apply(Outcome::Applied);
-    let why = "it would make the link log lead out of the worktree";
-    assert_eq!(reason(&applied.judged, "p/q/r"), why);
-    assert!(world.has("log") && !world.has("p/q/r"));
-    // It stays so: the next apply judges it again.
-    world.there("a", "b\n");
-    assert_eq!(reason(&world.apply(Outcome::Applied).judged, "p/q/r"), why);
-    assert!(!world.has("p/q/r"));
-    // Without the other link it is an ordinary one.
-    world.agent("rm log");
-    world.apply(Outcome::Applied);
-    assert!(!world.has("log") && world.has("p/q/r/f"));
-}
-
-#[test]
-fn the_users_own_links_are_not_redirected() {
-    for target in ["a/b/../../x", "ROOT/a/b/../../x"] {
-        let mut world = World::with(&[("a/f", "1\n"), ("c/f", "1\n")]);
-        // Here only: the box has never heard of it.
-        let target = target.replace("ROOT", world.here.to_str().unwrap());
-        symlink(&target, world.here.join("l")).unwrap();
-        world.agent("ln -s ../c a/b");
-        let applied = world.apply(Outcome::NoChanges);
-        let why = "it would make the link l lead out of the worktree";
-        assert_eq!(reason(&applied.judged, "a/b"), why, "{target}");
-        assert!(!world.has("a/b"));
-    }
-}
-
-#[test]
-fn a_link_that_goes_does_not_lead_another_one_out() {
-    for script in ["rm d", "rm d; echo 1 >d", "rm d; mkdir d; echo 1 >d/f", "rm d; ln -s x d"] {
-        let mut world = World::with(&[("x/y/z/f", "1\n")]);
-        world.agent("ln -s x/y/z d; ln -s d/../../.bashrc log");
-        world.apply(Outcome::Applied);
-        world.agent(script);
-        let applied = world.try_apply().unwrap();
-        let why = "it would make the link log lead out of the worktree";
-        assert_eq!(reason(&applied.judged, "d"), why, "{script}");
-        assert_eq!(std::fs::read_link(world.here.join("d")).unwrap(), Path::new("x/y/z"), "{script}");
-    }
-}
-
-#[test]
-fn what_runs_code_is_found_under_the_names_that_links_give() {
-    let mut world = World::with(&[("a", "a\n")]);
-    world.agent(
-        "mkdir -p innocent/workflows; echo '{}' >innocent/tasks.json; echo x >innocent/pre-commit
-         for n in .vscode .husky .github; do ln -s innocent $n; done",
-    );
-    let applied = world.apply(Outcome::Applied);
-    let all = [".github", ".husky", ".vscode", "innocent/pre-commit", "innocent/tasks.json"];
-    assert_eq!(hot(&applied), all);
-    world.there("innocent/pre-commit", "y\n").there("a", "b\n");
-    assert_eq!(hot(&world.apply(Outcome::Applied)), ["innocent/pre-commit"]);
-    // A link that goes counts too.
-    world.agent("rm .husky .vscode; echo z >innocent/pre-commit");
-    assert_eq!(hot(&world.apply(Outcome::Applied)), [".husky", ".vscode"]);
-    // What only `.github` leads to runs where it is a workflow, also through a link more.
-    world.agent("mkdir w; echo 1 >w/ci.yml; ln -s ../../w innocent/workflows/more");
-    assert_eq!(hot(&world.apply(Outcome::Applied)), ["innocent/workflows/more", "w/ci.yml"]);
-}
-
-#[test]
-fn what_the_users_own_links_lead_to_runs_code_too() {
-    let mut world = World::with(&[("conf/env", "1\n"), ("tools/hook", "1\n"), ("b", "b\n")]);
-    symlink("conf/env", world.here.join(".envrc")).unwrap();
-    symlink(world.here.join("tools"), world.here.join(".husky")).unwrap();
-    world.there("conf/env", "2\n").there("tools/hook", "2\n").there("b", "c\n");
-    assert_eq!(hot(&world.apply(Outcome::Applied)), ["conf/env", "tools/hook"]);
 }

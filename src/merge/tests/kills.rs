@@ -9,7 +9,7 @@ use crate::merge::transaction::{After, Change};
 use std::os::unix::fs::symlink;
 
 /// Says what the child process does, and where.
-const CHILD: &str = "CREATEOS_SANDBOX_TEST_CHILD";
+pub(super) const CHILD: &str = "CREATEOS_SANDBOX_TEST_CHILD";
 
 /// What happens in the process that is killed. As an ordinary test it does nothing.
 #[test]
@@ -96,13 +96,13 @@ fn proposal(folder: &Path) -> Proposal {
     }
 }
 
-struct Scene {
+pub(super) struct Scene {
     dir: tempfile::TempDir,
     exchange: bool,
 }
 
 impl Scene {
-    fn new(exchange: bool) -> Self {
+    pub(super) fn new(exchange: bool) -> Self {
         let scene = Self { dir: tempfile::tempdir().unwrap(), exchange };
         std::fs::create_dir_all(scene.path("here/.git")).unwrap();
         std::fs::create_dir(scene.path("tmp")).unwrap();
@@ -112,15 +112,15 @@ impl Scene {
         scene
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().canonicalize().unwrap().join(name)
     }
 
-    fn here(&self) -> Base {
+    pub(super) fn here(&self) -> Base {
         scan(&self.path("here"))
     }
 
-    fn ledger(&self) -> Ledger {
+    pub(super) fn ledger(&self) -> Ledger {
         Ledger::new(self.path("state"))
     }
 

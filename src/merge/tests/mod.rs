@@ -1,13 +1,16 @@
-//! The room against a workspace with a real bash, git and tar. Boxes with isolation are tested through
-//! the command line; here the `Remote` is a clean shell with a home and a `/tmp` of its own.
+//! What only the room itself shows: made-up answers, stores, journals, links that the user has. The table of
+//! cases runs over real boxes, through the command line (`tests/it/apply/`); here the `Remote` is a clean
+//! shell with a home and a `/tmp` of its own, over a real bash, git and tar.
 
+mod full;
 mod hostile;
 mod kills;
+mod links;
+mod prepare;
 mod property;
-mod table;
+mod store;
 mod undo;
 
-use super::patch::Stat;
 use super::*;
 use crate::config::RemoteRoot;
 use crate::error::{Error, Result};
@@ -77,6 +80,10 @@ impl Remote for Shell {
     }
 }
 
+/// Files of most tests.
+const ONE: &[(&str, &str)] =
+    &[("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n"), ("d/b.txt", "b\n"), ("run.sh", "#!/bin/sh\n")];
+
 /// A worktree here, a workspace there, a ledger, all in one temporary folder.
 pub(super) struct World {
     /// Not in /tmp: no remote root may be there.
@@ -87,6 +94,7 @@ pub(super) struct World {
     pub(super) shell: Shell,
     pub(super) ledger: Ledger,
     pub(super) state: PathBuf,
+    pub(super) on_clash: OnClash,
 }
 
 impl World {
@@ -122,6 +130,7 @@ impl World {
             },
             ledger: Ledger::new(path.join("state")),
             state: path.join("state"),
+            on_clash: OnClash::Refuse,
             _dir: dir,
         };
         world.git_here(&["init", "-q", "-b", "main"]);
@@ -198,7 +207,7 @@ impl World {
     pub(super) fn try_fetch(&mut self) -> Result<Proposal> {
         self.ledger.recover()?;
         let base = self.ledger.base()?;
-        fetch(&mut self.shell, &self.root, &self.here, &base, &stays_home)
+        fetch(&mut self.shell, &self.root, &self.here, &base, &stays_home, self.on_clash)
     }
 
     #[track_caller]

@@ -1,4 +1,9 @@
 //! Random trees, random edits on both sides: the result is git's own three-way merge, or nothing changes.
+//!
+//! Two of git's strategies are the reference. `ort` follows renames, and gits up to 2.47 at least do so even
+//! with `-X no-renames`; we take a rename for a file that goes and one that comes. So it gets edits without
+//! renames, and contents that no other path has. `resolve` goes path by path as we do, and refuses to merge
+//! modes; it gets renames too.
 
 use super::*;
 use crate::merge::fetch::Source;
@@ -49,14 +54,6 @@ fn contents() -> impl Strategy<Value = (Kind, Text)> {
     ]
 }
 
-/// Contents that no other path has: git follows renames even when told not to, and we do not.
-fn own(path: &str, (kind, Text(bytes)): (Kind, Text)) -> (Kind, Text) {
-    let name = path.replace(['/', '\n'], "-");
-    let text = String::from_utf8(bytes).unwrap();
-    let lines = text.split_inclusive('\n').map(|line| format!("{name} {name} {line}"));
-    (kind, Text(lines.collect::<String>().into_bytes()))
-}
-
 fn tree() -> impl Strategy<Value = Files> {
     proptest::collection::btree_map(proptest::sample::select(&PATHS[..]), contents(), 0..5).prop_map(whole)
 }
@@ -64,31 +61,58 @@ fn tree() -> impl Strategy<Value = Files> {
 /// Without what lies below a file.
 fn whole(mut files: Files) -> Files {
     let all: Vec<_> = files.keys().copied().collect();
-    for (path, state) in &mut files {
-        *state = own(path, state.clone());
-    }
     files.retain(|path, _| !all.iter().any(|other| path.starts_with(&format!("{other}/"))));
     files
 }
 
-/// Some paths take another state, or go.
-fn edits() -> impl Strategy<Value = Vec<(&'static str, Option<(Kind, Text)>)>> {
-    proptest::collection::vec(
-        (proptest::sample::select(&PATHS[..]), proptest::option::weighted(0.8, contents())),
-        0..4,
-    )
+/// What one side does.
+#[derive(Debug, Clone)]
+enum Edit {
+    /// A path takes another state, whatever it was: new, edited, or of another type.
+    Set(&'static str, (Kind, Text)),
+    Delete(&'static str),
+    /// The other executable bit, if it is a file.
+    Mode(&'static str),
+    /// To a path where something else may be.
+    Rename(&'static str, &'static str),
 }
 
-fn edited(base: &Files, edits: &[(&'static str, Option<(Kind, Text)>)]) -> Files {
+fn edits(renames: u32) -> impl Strategy<Value = Vec<Edit>> {
+    let path = || proptest::sample::select(&PATHS[..]);
+    let edit = prop_oneof![
+        5 => (path(), contents()).prop_map(|(path, state)| Edit::Set(path, state)),
+        2 => path().prop_map(Edit::Delete),
+        1 => path().prop_map(Edit::Mode),
+        renames => (path(), path()).prop_map(|(from, to)| Edit::Rename(from, to)),
+    ];
+    proptest::collection::vec(edit, 0..4)
+}
+
+fn edited(base: &Files, edits: &[Edit]) -> Files {
     let mut files = base.clone();
-    for (path, state) in edits {
-        match state {
-            None => drop(files.remove(path)),
-            Some(state) => {
-                files.retain(|other, _| {
-                    !other.starts_with(&format!("{path}/")) && !path.starts_with(&format!("{other}/"))
-                });
-                files.insert(path, own(path, state.clone()));
+    let set = |files: &mut Files, path: &'static str, state: (Kind, Text)| {
+        files.retain(|other, _| {
+            !other.starts_with(&format!("{path}/")) && !path.starts_with(&format!("{other}/"))
+        });
+        files.insert(path, state);
+    };
+    for edit in edits {
+        match edit {
+            Edit::Set(path, state) => set(&mut files, path, state.clone()),
+            Edit::Delete(path) => drop(files.remove(path)),
+            Edit::Mode(path) => {
+                if let Some((kind, _)) = files.get_mut(path) {
+                    *kind = match kind {
+                        Kind::File => Kind::Executable,
+                        Kind::Executable => Kind::File,
+                        Kind::Link => Kind::Link,
+                    };
+                }
+            }
+            Edit::Rename(from, to) => {
+                if let Some(state) = files.remove(from) {
+                    set(&mut files, to, state);
+                }
             }
         }
     }
@@ -103,15 +127,30 @@ fn list(files: &Files) -> Base {
     base
 }
 
-/// git's own merge of whole trees, without renames; `None` when it has conflicts.
+/// Every path's lines get its name, so that nothing looks like a rename.
+fn own(files: Files) -> Files {
+    let name = |path: &str, Text(bytes): Text| {
+        let (path, text) = (path.replace(['/', '\n'], "-"), String::from_utf8(bytes).unwrap());
+        let lines = text.split_inclusive('\n').map(|line| format!("{path} {path} {line}"));
+        Text(lines.collect::<String>().into_bytes())
+    };
+    files.into_iter().map(|(path, (kind, text))| (path, (kind, name(path, text)))).collect()
+}
+
+/// git's own merge of whole trees; `None` when it has conflicts.
 fn reference(
     folder: &Path,
+    strategy: &str,
     base: &Files,
     ours: &Files,
     theirs: &Files,
 ) -> Option<BTreeMap<Vec<u8>, (String, String)>> {
     let git = |args: &[&str], input: Vec<u8>| {
-        let run = Run::new("git").arg("-C").arg(folder).args(["-c", "merge.renames=false"]).args(args);
+        let run = Run::new("git")
+            .arg("-C")
+            .arg(folder)
+            .args(["-c", "user.name=t", "-c", "user.email=t"])
+            .args(args);
         run.env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", "/nonexistent")
@@ -136,16 +175,17 @@ fn reference(
             stream.push(b'\n');
         }
     }
-    assert!(git(&["init", "-q", "--bare"], Vec::new()).success());
+    assert!(git(&["init", "-q"], Vec::new()).success());
     let imported = git(&["fast-import", "--quiet"], stream);
     assert!(imported.success(), "{}", imported.stderr_text());
-    let merged = git(&["merge-tree", "--write-tree", "ours", "theirs"], Vec::new());
-    if merged.code() == 1 {
+    assert!(git(&["checkout", "-q", "-f", "ours"], Vec::new()).success());
+    let merged = git(&["merge", "-q", "-s", strategy, "-m", "m", "theirs"], Vec::new());
+    // `resolve` says 2 where it cannot even begin.
+    if matches!(merged.code(), 1 | 2) {
         return None;
     }
     assert!(merged.success(), "{}", merged.stderr_text());
-    let tree = merged.stdout_text().lines().next().unwrap().to_owned();
-    let listed = git(&["ls-tree", "-r", "-z", &tree], Vec::new()).stdout;
+    let listed = git(&["ls-tree", "-r", "-z", "HEAD"], Vec::new()).stdout;
     let records = listed.split(|byte| *byte == 0).filter(|record| !record.is_empty());
     Some(
         records
@@ -245,7 +285,8 @@ fn bring_home(folder: &Path, base: &Files, ours: &Files, theirs: &Files) -> Outc
     let mut remote = Contents { base, wanted: Vec::new() };
     let root = RemoteRoot::default();
     let mut source = Source { remote: &mut remote, root: &root, limits: Limits::default() };
-    let proposal = judge::judge(&mut source, &here, &was, &|_| None, parcel, "0".repeat(16), spool).unwrap();
+    let filters = judge::Filters { keeps_home: &|_| None, on_clash: OnClash::Refuse };
+    let proposal = judge::judge(&mut source, &here, &was, &filters, parcel, "0".repeat(16), spool).unwrap();
     let ledger = Ledger::new(folder.join("state"));
     ledger.begin(&was).unwrap();
     let before = listed(&here);
@@ -271,11 +312,19 @@ fn bring_home(folder: &Path, base: &Files, ours: &Files, theirs: &Files) -> Outc
     applied.outcome
 }
 
-/// Where git merges and we rather ask: a file that both made, of which one is empty.
+/// Where git merges and we rather ask: a file that both made, of which one is a part of the other.
 fn we_ask_more(base: &Files, ours: &Files, theirs: &Files) -> bool {
     PATHS.iter().any(|path| {
         base.get(path).is_none()
             && matches!((ours.get(path), theirs.get(path)), (Some(one), Some(other)) if one != other)
+    })
+}
+
+/// Where `resolve` asks and we merge: both sides' contents with one side's mode.
+fn git_asks_more(base: &Files, ours: &Files, theirs: &Files) -> bool {
+    PATHS.iter().any(|path| match (base.get(path), ours.get(path), theirs.get(path)) {
+        (Some(_), Some((one, _)), Some((other, _))) => one != other && ![*one, *other].contains(&Kind::Link),
+        _ => false,
     })
 }
 
@@ -285,21 +334,33 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases: asked.unwrap_or(32), failure_persistence: None, ..ProptestConfig::default() }
 }
 
+fn compare(strategy: &str, base: &Files, ours: &Files, theirs: &Files) -> Result<(), TestCaseError> {
+    let dir = tempfile::tempdir().unwrap();
+    let git = dir.path().join("git");
+    std::fs::create_dir(&git).unwrap();
+    let expected = reference(&git, strategy, base, ours, theirs);
+    let outcome = bring_home(dir.path(), base, ours, theirs);
+    let after = std::fs::read_to_string(dir.path().join("after")).unwrap();
+    match (expected, outcome) {
+        (None, _) if strategy == "resolve" && git_asks_more(base, ours, theirs) => {}
+        (None, outcome) => prop_assert_eq!(outcome, Outcome::Conflict, "git has conflicts"),
+        (Some(_), Outcome::Conflict) => prop_assert!(we_ask_more(base, ours, theirs), "git has none"),
+        (Some(expected), _) => prop_assert_eq!(after, format!("{expected:?}")),
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(config())]
     #[test]
-    fn the_result_is_gits_own_merge_or_nothing_changes(base in tree(), ours in edits(), theirs in edits()) {
+    fn the_result_is_gits_merge_with_ort_or_nothing_changes(base in tree(), ours in edits(0), theirs in edits(0)) {
+        let (ours, theirs) = (own(edited(&base, &ours)), own(edited(&base, &theirs)));
+        compare("ort", &own(base), &ours, &theirs)?;
+    }
+
+    #[test]
+    fn the_result_is_gits_merge_with_resolve_or_nothing_changes(base in tree(), ours in edits(2), theirs in edits(2)) {
         let (ours, theirs) = (edited(&base, &ours), edited(&base, &theirs));
-        let dir = tempfile::tempdir().unwrap();
-        let git = dir.path().join("git");
-        std::fs::create_dir(&git).unwrap();
-        let expected = reference(&git, &base, &ours, &theirs);
-        let outcome = bring_home(dir.path(), &base, &ours, &theirs);
-        let after = std::fs::read_to_string(dir.path().join("after")).unwrap();
-        match (expected, outcome) {
-            (None, outcome) => prop_assert_eq!(outcome, Outcome::Conflict, "git has conflicts"),
-            (Some(_), Outcome::Conflict) => prop_assert!(we_ask_more(&base, &ours, &theirs), "git has none"),
-            (Some(expected), _) => prop_assert_eq!(after, format!("{expected:?}")),
-        }
+        compare("resolve", &base, &ours, &theirs)?;
     }
 }

@@ -1,61 +1,7 @@
-//! Taking the last apply back.
+//! What changes between two steps: before an undo, and between judgement and write.
 
 use super::*;
 use std::os::unix::fs::symlink;
-
-#[test]
-fn an_undo_gives_back_what_was_there_and_the_work_can_come_again() {
-    let mut world = World::with(&[("a", "a\n"), ("d/deep/b", "b\n"), ("run", "r\n"), ("bin", "\0\u{1}\n")]);
-    std::fs::set_permissions(world.here.join("d/deep/b"), std::fs::Permissions::from_mode(0o640)).unwrap();
-    let before = scan(&world.here);
-    let base = world.ledger.base().unwrap();
-    world.agent("echo x > a; rm -r d; echo now > d; chmod +x run; printf 'y\\0' > bin; mkdir n; echo n > n/n; ln -s a l");
-    world.apply(Outcome::Applied);
-    assert_ne!(scan(&world.here), before);
-    let undone = world.ledger.undo(&world.here).unwrap();
-    assert_eq!(undone.paths.len(), 7);
-    assert_eq!(scan(&world.here), before);
-    assert_eq!(std::fs::metadata(world.here.join("d/deep/b")).unwrap().permissions().mode() & 0o777, 0o640);
-    assert!(!world.has("n"), "the folder that came with the apply is gone again");
-    assert_eq!(world.ledger.base().unwrap(), base);
-    world.nothing_staged();
-    world.apply(Outcome::Applied);
-    assert_eq!(scan(&world.here), scan(&world.there));
-}
-
-#[test]
-fn applies_are_taken_back_one_after_the_other() {
-    let mut world = World::with(&[("a", "0\n")]);
-    for round in 1..4 {
-        world.there("a", &format!("{round}\n"));
-        world.apply(Outcome::Applied);
-    }
-    for expected in ["2\n", "1\n", "0\n"] {
-        world.ledger.undo(&world.here).unwrap();
-        assert_eq!(world.read("a"), expected);
-    }
-    let error = world.ledger.undo(&world.here).unwrap_err();
-    assert_eq!(error.to_string(), "there is no apply to take back");
-    // The merge's starting point is still found in the box.
-    world.here("a", "0\n");
-    world.apply(Outcome::Applied);
-    assert_eq!(world.read("a"), "3\n");
-}
-
-#[test]
-fn files_that_were_changed_since_are_named_and_nothing_is_undone() {
-    let mut world = World::with(&[("a", "a\n"), ("b", "b\n"), ("c", "c\n")]);
-    world.agent("echo x > a; echo y > b; rm c; echo z > z");
-    world.apply(Outcome::Applied);
-    world.here("b", "mine\n").here("c", "mine again\n");
-    std::fs::remove_file(world.here.join("z")).unwrap();
-    let before = scan(&world.here);
-    let error = world.ledger.undo(&world.here).unwrap_err();
-    assert!(error.to_string().contains("were changed since"), "{error}");
-    let named: Vec<_> = error.facts().iter().map(|(_, name)| name.as_str()).collect();
-    assert_eq!(named, ["b", "c", "z"]);
-    assert_eq!(scan(&world.here), before);
-}
 
 #[test]
 fn an_undo_keeps_the_users_own_changes_to_other_files_and_of_a_merge() {

@@ -35,20 +35,33 @@ fn a_review_without_a_terminal_prints_the_patch_and_changes_nothing() {
 }
 
 #[test]
-fn on_a_terminal_y_applies_and_q_leaves_it() {
+fn on_a_terminal_there_are_colours_and_pages_y_applies_and_q_leaves_it() {
     let world = World::new();
     let (id, pane) = world.start();
     work(&world, &id);
+    world.in_box(&id, "cd /workspace; for n in $(seq 90); do echo line$n.; done > zzz.txt");
     for (key, result, text) in
         [("q", "\"result\":\"left\"", "hello\n"), ("y", "\"result\":\"applied\"", "hello\nagent\n")]
     {
-        let mut terminal = Pty::spawn(typed(&world, &pane, &["herdr", "review"]), 30, 100);
-        terminal.expect("+agent", LONG);
+        let mut command = typed(&world, &pane, &["herdr", "review"]);
+        if key == "y" {
+            command.env("NO_COLOR", "1");
+        }
+        let mut terminal = Pty::spawn(command, 30, 100);
+        terminal.expect("diff --git", LONG);
+        // More than a screen: the rest comes when it is asked for.
+        assert!(!terminal.text().contains("line90."), "{}", terminal.text());
+        terminal.send("G");
+        terminal.expect("+line90.", LONG);
+        for colour in ["\u{1b}[32m+line90.", "\u{1b}[1mdiff --git", "\u{1b}[36m@@ "] {
+            assert_eq!(terminal.text().contains(colour), key == "q", "{colour:?}: {}", terminal.text());
+        }
         // Keys of the first second were meant for the pane below.
         std::thread::sleep(std::time::Duration::from_millis(1100));
         terminal.send(key);
         assert!(terminal.wait(LONG).success(), "{}", terminal.text());
         eventually("the result line is shown", LONG, || terminal.text().contains(result));
+        assert!(!terminal.text().contains("\u{1b}[2Jy"), "no sequence of the box reaches the terminal");
         assert_eq!(world.repo.read("README.md"), text);
     }
 }

@@ -32,24 +32,6 @@ fn an_agent_starts_in_a_box_of_its_own_and_its_work_comes_home() {
 }
 
 #[test]
-fn a_clash_says_how_to_get_both_sides_and_the_advice_works() {
-    let world = World::new();
-    let (_, pane) = world.start();
-    world.types(&pane, "echo theirs > README.md; git commit -qam work; echo all''done");
-    world.sees(&pane, "alldone");
-    world.repo.write("README.md", "mine\n");
-    let refused = world.invoke("apply").fails("clash, nothing was changed");
-    let fix = refused["fix"].as_str().expect("a fix");
-    assert!(fix.contains("git stash push -u -- README.md"), "{fix}");
-    assert!(fix.contains("less ~/"), "{fix}");
-    assert_eq!(world.repo.read("README.md"), "mine\n");
-    world.repo.git(&["stash", "push", "-u", "--", "README.md"]);
-    let applied = world.invoke("apply").ok();
-    assert_eq!(applied["result"], "applied", "{applied}");
-    assert_eq!(world.repo.read("README.md"), "theirs\n");
-}
-
-#[test]
 fn the_box_of_the_worktree_is_meant_when_the_pane_has_none_and_several_are_listed() {
     let world = World::new();
     let first = world.panes()[0]["pane_id"].as_str().unwrap().to_owned();

@@ -20,6 +20,11 @@ impl Repo {
         repo
     }
 
+    /// A worktree that is there already, such as a linked one.
+    pub fn at(root: &Path) -> Self {
+        Self { root: root.to_path_buf() }
+    }
+
     /// The top folder.
     pub fn root(&self) -> &Path {
         &self.root
