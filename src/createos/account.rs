@@ -2,8 +2,12 @@
 
 use super::Failure;
 use super::json;
-use super::provider::{ASK, Provider};
+use super::provider::Provider;
 use serde_json::Value;
+use std::time::Duration;
+
+/// A person waits for the answer, and nothing is lost when it does not come.
+const LIMIT: Duration = Duration::from_secs(15);
 
 impl Provider {
     /// Whether the session is usable: one row of the list is asked for (contract 1.4).
@@ -12,7 +16,7 @@ impl Provider {
     /// Refused as signed out when it is not, anything else when no answer came.
     pub(crate) fn session(&self) -> Result<(), Failure> {
         // An empty list may be `null`, so that there may be no document at all: the exit code counts.
-        let run = self.json().args(["list", "--limit", "1"]).limit(ASK);
+        let run = self.json().args(["list", "--limit", "1"]).limit(LIMIT);
         Self::finish("sandbox list", run).map(drop)
     }
 
@@ -21,7 +25,7 @@ impl Provider {
     /// # Errors
     /// The call failed, or answered no list of shapes.
     pub(crate) fn shapes(&self) -> Result<Vec<String>, Failure> {
-        let answer = Self::document("sandbox shapes", self.json().arg("shapes").limit(ASK))?;
+        let answer = Self::document("sandbox shapes", self.json().arg("shapes").limit(LIMIT))?;
         let Value::Array(shapes) = &answer else {
             return Err(Failure::other("sandbox shapes", "the answer is no list"));
         };

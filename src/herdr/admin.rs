@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Local calls answer at once.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(10);
 /// An install fetches a repository and runs its build.
 const INSTALL_LIMIT: Duration = Duration::from_secs(600);
 

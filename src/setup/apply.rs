@@ -87,7 +87,9 @@ impl Apply<'_> {
         match purpose {
             Purpose::Setup => {
                 ledger.receipt.state = State::Complete;
-                ledger.write()?;
+                if let Err(error) = ledger.write() {
+                    return Err(self.roll_back(&done, before, &mut ledger, error));
+                }
             }
             Purpose::Undo => ledger.receipt.remove_with_folders(self.paths)?,
         }

@@ -55,6 +55,11 @@ impl Apply<'_> {
         if let (Some(backup), Some(before)) = (&change.backup, &change.before) {
             back_up(path, backup, before)?;
         }
+        self.replace(change).inspect_err(|_not_written| drop_backup(change))
+    }
+
+    fn replace(&self, change: &FileChange) -> Result<()> {
+        let path = &change.path;
         let Some(after) = &change.after else {
             return restore(path, None);
         };
@@ -77,13 +82,14 @@ impl Apply<'_> {
         let FileChange { path, before, after, .. } = change;
         let now = read(path)?;
         // A change that failed may not have been made; and what somebody wrote since is his.
-        if now == *before {
-            return Ok(());
+        if now != *before {
+            if now != *after {
+                return Err(Error::failed(format!("{} changed meanwhile", self.paths.show(path))));
+            }
+            restore(path, before.as_deref())?;
         }
-        if now != *after {
-            return Err(Error::failed(format!("{} changed meanwhile", self.paths.show(path))));
-        }
-        restore(path, before.as_deref())
+        drop_backup(change);
+        Ok(())
     }
 
     /// Herdr has to be as content as before: the difference of its diagnostics decides.
@@ -113,6 +119,15 @@ fn back_up(path: &Path, backup: &Path, bytes: &[u8]) -> Result<()> {
     write_atomic(backup, bytes, Mode::Private)?;
     let mode = std::fs::metadata(path).at("read the mode of", path)?.permissions();
     std::fs::set_permissions(backup, mode).at("set the mode of", backup)
+}
+
+/// Nothing was changed, so no backup of it is wanted. One that cannot be removed does no harm.
+fn drop_backup(change: &FileChange) {
+    if let (Some(backup), Some(before)) = (&change.backup, &change.before)
+        && read(backup).is_ok_and(|kept| kept.as_ref() == Some(before))
+    {
+        let _stays = std::fs::remove_file(backup);
+    }
 }
 
 /// Gives a file its old contents back, or removes it when there were none. A link stays.

@@ -87,6 +87,8 @@ pub(crate) fn remove(paths: &Paths) -> Result<u8> {
         }
         _ => {}
     }
+    // Ours by name; it stays when the bundled plugin or a box is in it.
+    let _in_use = std::fs::remove_dir(paths.data());
     ui::line(format!("Removed {}. The line in your shell's file does no harm.", paths.show(&link)));
     Ok(0)
 }

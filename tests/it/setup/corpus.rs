@@ -76,6 +76,62 @@ fn the_other_made_up_files_come_back_byte_for_byte() {
 }
 
 #[test]
+fn a_megabyte_comes_back_byte_for_byte() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let mut text = String::from("[keys]\nprefix = \"ctrl+a\"\n");
+    let line = format!("# {}\n", "x".repeat(97));
+    while text.len() < 1_000_000 {
+        text.push_str("\n[[keys.command]]\nkey = \"f5\"\ncommand = \"true\"\n");
+        text.push_str(&line.repeat(50));
+    }
+    assert!(round(&home, "a megabyte", text.as_bytes(), 0o600));
+}
+
+/// What the files are made for: each kind is there, by what it holds and not by its name.
+#[test]
+fn every_kind_of_file_is_among_the_made_up_ones() {
+    let files: Vec<Vec<u8>> = std::fs::read_dir(made_up())
+        .expect("a folder")
+        .map(|entry| std::fs::read(entry.expect("an entry").path()).expect("a file"))
+        .collect();
+    assert!(files.len() >= 30, "only {} files", files.len());
+    let is = |what: &str, test: &dyn Fn(&str) -> bool| {
+        assert!(files.iter().any(|file| std::str::from_utf8(file).is_ok_and(test)), "no file {what}");
+    };
+    let lf = |text: &str| text.replace("\r\n", "").contains('\n');
+    is("with CRLF", &|text| text.contains("\r\n") && !lf(text));
+    is("with mixed ends", &|text| text.contains("\r\n") && lf(text));
+    is("with a BOM", &|text| text.starts_with('\u{feff}') && text.len() > 3);
+    is("without a final newline", &|text| !text.is_empty() && !text.ends_with('\n'));
+    is("with an inline array", &|text| text.contains("command = [{") || text.contains("command = [ {"));
+    is("with dotted keys", &|text| text.lines().any(|line| line.starts_with("keys.")));
+    is("with [keys] after commands", &|text| {
+        text.find("[[keys.command]]")
+            .zip(text.rfind("\n[keys]"))
+            .is_some_and(|(command, keys)| command < keys)
+    });
+    is("with an array of chords", &|text| text.contains("key = [\""));
+    is("with one chord twice", &|text| {
+        let chords: Vec<&str> = text.lines().filter(|line| line.starts_with("key = ")).collect();
+        chords.iter().any(|chord| chords.iter().filter(|other| *other == chord).count() > 1)
+    });
+    is("with all six taken", &|text| {
+        ["s", "c", "y", "a", "i", "x"]
+            .iter()
+            .all(|letter| text.contains(&format!("\"prefix+shift+{letter}\"")))
+    });
+    is("with a multi-line inline table of TOML 1.1", &|text| text.contains("{\n"));
+    is("with an escape of TOML 1.1", &|text| text.contains("\\e"));
+    is("with tabs", &|text| text.contains("\n\t"));
+    is("that is empty", &str::is_empty);
+    is("with only comments", &|text| {
+        !text.is_empty() && text.lines().all(|line| line.is_empty() || line.starts_with('#'))
+    });
+    assert!(files.iter().any(|file| std::str::from_utf8(file).is_err()), "no file that is not UTF-8");
+}
+
+#[test]
 fn real_files_come_back_byte_for_byte() {
     let Some(folder) = real() else { return };
     let merged = each(&folder, 0).0 + each(&folder, 1).0;

@@ -1,5 +1,6 @@
 //! `createos-sandbox setup herdr`: the doctor, the plan, setting up and taking back.
 
+mod checks;
 mod corpus;
 mod doctor;
 mod ended;

@@ -1,6 +1,6 @@
 //! A failure at each step takes back what was done before it, and says so.
 
-use super::{BUNDLE, CONFIG, SETTINGS, machine, tree};
+use super::{BUNDLE, CONFIG, SETTINGS, contents, machine, seen_once, tree};
 use crate::support::{Herdr, Home, User};
 use serde_json::json;
 use std::process::Command;
@@ -124,44 +124,86 @@ fn a_file_that_does_not_parse_stops_it_with_line_column_and_block() {
     }
 }
 
-/// A full disk: a small file system of its own, which only root can make.
+/// A full disk at every step: a file system of its own that grows page by page until everything has room. Only root
+/// can make one.
 #[test]
-fn a_full_disk_leaves_the_old_files() {
+fn a_full_disk_at_any_step_leaves_everything_as_it_was() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let home = machine(User::Me);
-    let _herdr = Herdr::in_home(&home);
-    let mine = format!("# {}\n[ui]\n", "x".repeat(60_000));
-    home.write("seed.toml", &mine);
-    std::fs::create_dir(home.path().join(".config")).unwrap();
-    let inner = crate::support::binary();
-    // The tmpfs takes the original and nothing of that size beside it.
-    let script = format!(
-        "set -e; mount -t tmpfs -o size=100k none .config; mkdir -p .config/herdr; cp seed.toml {CONFIG}; \
-         if dd if=/dev/zero of=.config/probe bs=1k count=90 2>/dev/null; then echo no-refusal; fi; rm -f .config/probe; \
-         {} setup; echo code $?; cmp seed.toml {CONFIG} && echo same; ls -A .config/herdr",
-        inner.display()
-    );
-    let script = script.replace("setup; echo", "setup || echo failed; echo");
-    let mut command = Command::new("unshare");
-    command.args(["-m", "sh", "-c", &script]);
-    let outer = home.command(&[]);
-    command.env_clear().current_dir(home.path());
-    for (name, value) in outer.get_envs() {
-        if let Some(value) = value {
-            command.env(name, value);
+    for (folder, first) in [(".local/share", 1), (".config/herdr", 6)] {
+        let home = machine(User::Me);
+        let herdr = Herdr::in_home(&home);
+        seen_once(&home, &herdr);
+        std::fs::create_dir_all(home.path().join(".local/share")).unwrap();
+        home.write("seed.toml", format!("# {}\n[ui]\n", "x".repeat(6000)));
+        // The home is looked at from inside, since only there the small disk is seen. What is written by Herdr before
+        // the setup is on the disk too.
+        let script = "set -eu; pages=$2; cp -a .config/herdr kept; \
+            while :; do \
+              mount -t tmpfs -o size=$((pages * 4))k,mode=755 none $1; \
+              if [ $1 = .config/herdr ]; then cp -a kept/. $1; fi; \
+              cp seed.toml .config/herdr/config.toml; \
+              find $1 .local/share .config | sort > before; \
+              if $3 setup > out 2> err; then echo fits; umount $1; exit 0; fi; \
+              grep -q 'No space left\\|os error 28' err || { echo other; cat err; }; \
+              find $1 .local/share .config | sort > after; \
+              cmp before after || diff before after; cmp seed.toml .config/herdr/config.toml; \
+              grep -q createos .config/herdr/plugins.json && echo registered; \
+              echo refused; umount $1; pages=$((pages + 1)); \
+            done";
+        let mut command = Command::new("unshare");
+        let binary = crate::support::binary();
+        command.args(["-m", "sh", "-c", script, "sh", folder, &first.to_string()]).arg(&binary);
+        let outer = home.command(&[]);
+        command.env_clear().current_dir(home.path());
+        command.envs(outer.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ended = crate::support::outcome(command);
+        if ended.stderr.contains("unshare failed") || ended.stderr.contains("permission denied") {
+            return;
         }
+        let mut lines: Vec<&str> = ended.stdout.lines().collect();
+        assert_eq!(lines.pop(), Some("fits"), "{folder}: {ended:?}");
+        assert!(lines.len() >= 3 && lines.iter().all(|line| *line == "refused"), "{folder}: {ended:?}");
     }
-    let outcome = crate::support::outcome(command);
-    if outcome.stderr.contains("unshare failed") || outcome.stderr.contains("permission denied") {
-        return;
+}
+
+#[test]
+fn a_folder_of_herdrs_that_cannot_be_written_takes_everything_back() {
+    for user in User::all() {
+        let home = machine(user);
+        let herdr = Herdr::in_home(&home);
+        seen_once(&home, &herdr);
+        home.write(CONFIG, "[ui]\n");
+        let before = contents(home.path());
+        home.mode(".config/herdr", 0o555);
+        let probe = crate::support::outcome(home.command_of("touch".as_ref(), &[".config/herdr/probe"]));
+        if probe.code == 0 {
+            // Root writes where no write bit is, and so does Herdr for root.
+            assert!(rustix::process::geteuid().is_root());
+            continue;
+        }
+        let failed = home.run(&["setup"]).fails(1, "herdr plugin link failed");
+        assert!(failed.stderr.contains("taken back"), "{}", failed.stderr);
+        home.mode(".config/herdr", 0o755);
+        assert_eq!(contents(home.path()), before);
     }
-    assert!(!outcome.stdout.contains("no-refusal"), "{outcome:?}");
-    assert!(outcome.stdout.contains("failed\n") && outcome.stdout.contains("same\n"), "{outcome:?}");
-    assert!(outcome.stderr.contains("No space left"), "{outcome:?}");
-    assert!(!outcome.stdout.contains(".createos-sandbox-"), "nothing staged is left: {outcome:?}");
-    assert!(!home.path().join(BUNDLE).exists(), "the steps before it are taken back");
+}
+
+#[test]
+fn settings_whose_folder_cannot_be_written_are_printed() {
+    for user in User::all() {
+        let home = machine(user);
+        let herdr = Herdr::in_home(&home);
+        seen_once(&home, &herdr);
+        let folder = ".config/herdr/plugins/config/createos.sandbox";
+        home.mode(folder, 0o555);
+        let setup = home.run(&["setup", "--agent", "pi"]).success();
+        assert!(setup.stdout.contains("config.json was not written: "), "{}", setup.stdout);
+        assert!(setup.stdout.contains("\"agent\": \"pi\""), "{}", setup.stdout);
+        assert!(home.read(CONFIG).contains("createos.sandbox.start"), "the keys are bound all the same");
+        home.mode(folder, 0o755);
+    }
 }
 
 #[test]
