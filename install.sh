@@ -183,6 +183,7 @@ install() {
         *)
             say "$dir is not on PATH. In your shell's file:"
             say "  export PATH=\"$dir:\$PATH\""
+            say "Next: $dir/$name setup herdr --doctor"
             ;;
     esac
 }

@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     Usage,
     /// The command could not run at all on this machine: exit code 2.
     CannotRun,
+    /// A person pressed Ctrl-C at a question: exit code 130, as a shell reports it.
+    Interrupted,
 }
 
 /// An error as a person reads it: what happened, facts, and what to type next.
@@ -95,6 +97,7 @@ impl Error {
         match self.kind {
             Kind::Failed => 1,
             Kind::Usage | Kind::CannotRun => 2,
+            Kind::Interrupted => 130,
         }
     }
 }

@@ -137,7 +137,7 @@ fn report(
     let place = session.paths.show(&record.worktree);
     let mut text = match applied.outcome {
         Outcome::Applied => format!(
-            "{} of box {name} came home to {place}: +{} −{}",
+            "{} of box {name} came home to {place}: +{} -{}",
             ui::count(applied.files as u64, "file"),
             applied.lines.insertions,
             applied.lines.deletions

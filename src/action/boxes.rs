@@ -176,7 +176,7 @@ impl Screen {
                 format!("delete {} for ever? y deletes, any other key keeps it", item.view.name)
             }
             (None, Some(message)) => message.clone(),
-            (None, None) => format!("{count} boxes   d delete   j k move   q quit"),
+            (None, None) => format!("{}   d delete   j k move   q quit", ui::count(count as u64, "box")),
         };
         let _into_a_string =
             write!(frame, "\x1b[{};1H\x1b[K{}", height.max(1), cut(&ui::visible(&last), width));

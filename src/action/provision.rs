@@ -245,7 +245,7 @@ impl<'a> Provision<'a> {
         if selection.files().is_empty() {
             return Err(Error::failed("no file of this worktree would be uploaded")
                 .fact("worktree", self.session.paths.show(worktree.root()))
-                .fact("stay home", format!("{} files", selection.stayed.len()))
+                .fact("stay home", ui::count(selection.stayed.len() as u64, "file"))
                 .help("see why with: createos-sandbox herdr upload --dry-run"));
         }
         Ok(selection)
@@ -334,9 +334,9 @@ impl<'a> Provision<'a> {
     ) -> Result<()> {
         merge::Remote::push(remote, file, archive)?;
         let home = packed.stayed.len();
-        let mut what = format!("{} files, {}", packed.files, ui::bytes(packed.bytes));
+        let mut what = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
         if home > 0 {
-            what.push_str(&format!("   {home} stayed home (herdr upload --dry-run)"));
+            what.push_str(&format!("; {home} stayed home (upload --dry-run)"));
         }
         self.steps.done("upload", &what);
         Ok(())

@@ -6,7 +6,6 @@ use super::report::{Notice, Report};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::ui;
-use std::io::{IsTerminal, Write};
 
 /// Deletes boxes without a mapping; boxes that no pane shows too with `orphans`.
 ///
@@ -19,11 +18,12 @@ pub(super) fn prune(session: &Session, yes: bool, orphans: bool) -> Result<Repor
     let elsewhere = items.iter().filter(|item| item.owner == Owner::Elsewhere).count();
     let kept = items.iter().filter(|item| item.owner == Owner::Orphan).count();
     if elsewhere > 0 {
-        ui::line(format!("{elsewhere} boxes were made elsewhere and are never deleted from here"));
+        ui::line(format!("made elsewhere, and never deleted from here: {}", boxes(elsewhere)));
     }
     if !orphans && kept > 0 {
         ui::line(format!(
-            "{kept} boxes have a mapping and no pane; attach shows them, --orphans deletes them"
+            "with a mapping and no pane: {} (attach shows them, --orphans deletes them)",
+            boxes(kept)
         ));
     }
     if ours.is_empty() {
@@ -42,25 +42,25 @@ pub(super) fn prune(session: &Session, yes: bool, orphans: bool) -> Result<Repor
         }
     }
     if !failed.is_empty() {
-        let error = Error::failed(format!("{} of {} boxes could not be deleted", failed.len(), ours.len()));
+        let error = Error::failed(format!("{} of {} could not be deleted", failed.len(), boxes(ours.len())));
         return Err(failed
             .iter()
             .fold(error, |error, text| error.fact("box", text.as_str()))
             .help("run it again"));
     }
-    Ok(Report::new(format!("{} boxes were deleted", ours.len()))
+    Ok(Report::new(format!("deleted {}", boxes(ours.len())))
         .field("result", "deleted")
         .field("deleted", ours.len())
         .notice(Notice::Toast))
 }
 
 fn agreed(count: usize) -> Result<bool> {
-    if !std::io::stdin().is_terminal() {
+    if !ui::is_on_terminal() {
         return Err(Error::usage("there is nobody to ask").help("pass --yes to delete them"));
     }
-    let mut out = anstream::stdout().lock();
-    let _closed = write!(out, "Delete {count} boxes for ever? [y/N] ").and_then(|()| out.flush());
-    let mut line = String::new();
-    let _read = std::io::stdin().read_line(&mut line);
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+    ui::confirm(&format!("Delete {} for ever?", boxes(count)), false)
+}
+
+fn boxes(count: usize) -> String {
+    ui::count(count as u64, "box")
 }

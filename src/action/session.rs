@@ -44,7 +44,7 @@ impl Session {
         };
         let session = Self {
             herdr: Herdr::new(program::herdr(paths.home())?),
-            store: Store::open(&folder)?,
+            store: Store::open(&folder),
             invocation,
             paths,
             socket,

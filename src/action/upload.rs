@@ -11,6 +11,9 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+/// As in `999.9 MB`.
+const WIDEST_SIZE: usize = 8;
+
 /// Runs it in the current folder.
 ///
 /// # Errors
@@ -119,16 +122,18 @@ fn written(packed: &Packed, output: &Path) {
 }
 
 fn list(worktree: &Worktree, packed: &Packed) {
+    let gone = |reason| reason == Reason::Missing;
+    // One column for both lists, as wide as a size or the longest reason.
+    let reasons = packed.stayed.iter().filter(|stayed| !gone(stayed.reason));
+    let width = reasons.map(|stayed| stayed.reason.words().len()).max().unwrap_or(0).max(WIDEST_SIZE);
     for ((path, entry), size) in packed.base.iter().zip(&packed.sizes) {
         ui::line(format!(
-            "  leaves   {:>9}  {}{}",
+            "  leaves   {:>width$}  {}{}",
             ui::bytes(*size),
             shown(path.as_path()),
             mark(entry.kind)
         ));
     }
-    let gone = |reason| reason == Reason::Missing;
-    let width = packed.stayed.iter().map(|stayed| stayed.reason.words().len()).max().unwrap_or(0);
     for stayed in packed.stayed.iter().filter(|stayed| !gone(stayed.reason)) {
         let place = match stayed.line {
             Some(line) => format!("{}:{line}", shown(&stayed.path)),
@@ -136,7 +141,7 @@ fn list(worktree: &Worktree, packed: &Packed) {
         };
         let rule = match stayed.kind {
             Some(kind) => format!("{kind}, rule {}", stayed.rule),
-            None => escaped(&stayed.rule),
+            None => format!("rule {}", escaped(&stayed.rule)),
         };
         ui::line(format!("  stays    {:<width$}  {place}    ({rule})", stayed.reason.words()));
     }

@@ -285,12 +285,36 @@ pub(super) fn own(args: &[OsString]) -> Option<LocalCommand> {
     }
 }
 
-/// Says what was meant where a verb of `sandbox` stands right behind `local`.
-pub(super) fn name_the_area(
-    mut error: clap::Error,
-    command: &clap::Command,
-    args: &[OsString],
-) -> clap::Error {
+/// Says what was meant, where clap does not know.
+pub(super) fn advise(error: clap::Error, command: &clap::Command, args: &[OsString]) -> clap::Error {
+    if args.get(1).is_none_or(|area| area != "local") {
+        return error;
+    }
+    let is = |kind, text: &str| match error.get(kind) {
+        Some(ContextValue::String(known)) => known == text,
+        Some(ContextValue::Strings(known)) => known.iter().any(|known| known.starts_with(text)),
+        _ => false,
+    };
+    let removes = args.iter().any(|arg| ["rm", "delete", "destroy"].iter().any(|verb| arg == verb));
+    if is(ContextKind::InvalidArg, "-f") && removes {
+        return with_tip(error, "--yes, or -y, deletes without a question");
+    }
+    if is(ContextKind::InvalidArg, "<REF>") {
+        return with_tip(error, "REF is a sandbox; show them with: createos-sandbox local sandbox list");
+    }
+    if is(ContextKind::InvalidArg, "--shape") {
+        return with_tip(error, "such as --shape s-2vcpu-4gb");
+    }
+    name_the_area(error, command, args)
+}
+
+fn with_tip(mut error: clap::Error, tip: &str) -> clap::Error {
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.to_owned().into()]));
+    error
+}
+
+/// A verb of `sandbox` stands right behind `local`.
+fn name_the_area(mut error: clap::Error, command: &clap::Command, args: &[OsString]) -> clap::Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
     let area = command.find_subcommand("local").and_then(|local| local.find_subcommand("sandbox"));
     let verb = area.and_then(|area| area.find_subcommand(word)).map(|verb| verb.get_name().to_owned());
@@ -298,8 +322,7 @@ pub(super) fn name_the_area(
         && !args.iter().any(|arg| arg == "sandbox" || arg == "sb");
     if let Some(verb) = verb.filter(|_| stands_there) {
         let _similar = error.remove(ContextKind::SuggestedSubcommand);
-        let tip = format!("createos-sandbox local sandbox {verb}");
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        return with_tip(error, &format!("createos-sandbox local sandbox {verb}"));
     }
     error
 }

@@ -74,7 +74,7 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     let matches = match command.try_get_matches_from_mut(args) {
         Ok(matches) => matches,
         Err(error) => {
-            let error = local::name_the_area(error, &command, args);
+            let error = local::advise(error, &command, args);
             return Err(hint::name_the_command(error, &command, args.get(1).and_then(|word| word.to_str())));
         }
     };

@@ -41,18 +41,26 @@ impl Running {
 }
 
 /// From now on TERM, INT, HUP and QUIT end every program that we run, and then us as they always did. Nothing else of
-/// ours goes on meanwhile that waits for such a program or starts one.
+/// ours goes on meanwhile that waits for such a program or starts one. While `asks` says so, a question takes INT.
 ///
 /// # Errors
 /// The handlers cannot be set.
-pub(crate) fn end_together() -> std::io::Result<()> {
+pub(crate) fn end_together(asks: fn() -> bool) -> std::io::Result<()> {
     let all = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
     for signal in all {
         signal_hook::flag::register(signal, Arc::clone(&ENDING))?;
     }
     let mut signals = signal_hook::iterator::Signals::new(all)?;
     std::thread::spawn(move || {
-        let Some(signal) = signals.forever().next() else { return };
+        let Some(signal) = signals.forever().find(|signal| {
+            let taken = *signal == SIGINT && asks();
+            if taken {
+                ENDING.store(false, Ordering::SeqCst);
+            }
+            !taken
+        }) else {
+            return;
+        };
         let running = running();
         running.iter().for_each(|program| program.tell(Signal::TERM));
         let mut left = GRACE;

@@ -28,6 +28,9 @@ impl Lock {
     /// # Errors
     /// The file cannot be opened, created or locked.
     pub(crate) fn is_held(path: &Path) -> Result<bool> {
+        if !path.exists() {
+            return Ok(false);
+        }
         match open(path)?.try_lock_shared() {
             Ok(()) => Ok(false),
             Err(TryLockError::WouldBlock) => Ok(true),

@@ -10,12 +10,12 @@ use super::shape::{self, Shape};
 use super::store::{Found, LocalBox, Store};
 use super::{environment, pause, probe, process, supervisor, transfer};
 use crate::cli::{CreateArgs, ExecArgs, ListArgs, LocalArgs, LocalCommand, SandboxVerb};
-use crate::error::{Error, IoContext};
+use crate::error::Error;
 use crate::paths::Paths;
 use crate::ui;
 use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+
 use std::os::unix::ffi::OsStringExt;
 
 /// Runs a command of the provider; gives the exit code, everything has been shown.
@@ -37,7 +37,7 @@ pub(crate) fn run(args: LocalArgs) -> u8 {
 }
 
 fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<u8> {
-    let store = Store::open(&Paths::from_env()?)?;
+    let store = Store::open(&Paths::from_env()?);
     match verb {
         SandboxVerb::Create(args) => create(&store, args, mode),
         SandboxVerb::List(args) => list(&store, &args, mode),
@@ -252,12 +252,8 @@ fn remove(store: &Store, yes: bool, references: &[String], mode: Mode) -> Result
 
 /// Asks a person; where there is none, says how to do without.
 pub(super) fn confirmed(doing: &str, what: &str) -> Result<bool> {
-    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+    if !ui::is_on_terminal() {
         return Err(Error::usage("non-interactive mode: use --force to confirm").into());
     }
-    let terminal = std::path::Path::new("the terminal");
-    write!(std::io::stderr(), "{doing} {}? [y/N] ", ui::visible(what)).at("write to", terminal)?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).at("read", terminal)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(ui::confirm(&format!("{doing} {}?", ui::visible(what)), false)?)
 }

@@ -93,7 +93,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let code = match error.kind() {
             Kind::Usage => "bad_request",
-            Kind::Failed | Kind::CannotRun => "error",
+            Kind::Failed | Kind::CannotRun | Kind::Interrupted => "error",
         };
         Self { code, error }
     }

@@ -109,7 +109,8 @@ pub(crate) fn run(args: crate::cli::LocalArgs) -> u8 {
 /// Always.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn probe() -> crate::error::Result<()> {
-    Err(Error::cannot_run("local sandboxes need Linux; nothing was run"))
+    Err(Error::cannot_run("local sandboxes need Linux; nothing was run")
+        .help("createos-sandbox setup herdr --provider createos --force"))
 }
 
 /// There are no boxes here that could have a shape.

@@ -54,14 +54,12 @@ enum Look {
 }
 
 impl Store {
-    /// The store of this user; made when it is missing.
-    pub(super) fn open(paths: &Paths) -> Result<Self> {
-        let folder = paths.boxes();
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder).at("create", &folder)?;
-        Ok(Self { folder })
+    /// The store of this user. Its folder is made with the first box: looking leaves nothing behind.
+    pub(super) fn open(paths: &Paths) -> Self {
+        Self { folder: paths.boxes() }
     }
 
-    /// The store in this folder, which exists.
+    /// The store in this folder.
     pub(super) fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
@@ -72,6 +70,7 @@ impl Store {
     }
 
     fn lock(&self) -> Result<Lock> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).at("create", &self.folder)?;
         Ok(Lock::wait(&self.folder.join("lock"))?)
     }
 
@@ -124,7 +123,11 @@ impl Store {
     /// All boxes, newest first.
     pub(super) fn all(&self) -> Result<Vec<LocalBox>> {
         let mut boxes = Vec::new();
-        for entry in std::fs::read_dir(&self.folder).at("read", &self.folder)?.flatten() {
+        let entries = match std::fs::read_dir(&self.folder) {
+            Err(source) if source.kind() == ErrorKind::NotFound => return Ok(boxes),
+            entries => entries.at("read", &self.folder)?,
+        };
+        for entry in entries.flatten() {
             let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<BoxId>().ok()) else {
                 continue;
             };
@@ -313,6 +316,9 @@ impl Store {
 
     /// Deletes what killed creations and deletions have left.
     pub(super) fn tidy(&self) -> Result<()> {
+        if !self.folder.exists() {
+            return Ok(());
+        }
         let _lock = self.lock()?;
         self.sweep()
     }

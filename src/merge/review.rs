@@ -87,8 +87,10 @@ impl Proposal {
             Outcome::AlreadyApplied => "everything is here already".into(),
             Outcome::NoChanges => "nothing new in the box".into(),
             Outcome::Applied => format!(
-                "{} files, +{} -{}",
-                self.patch.files, self.patch.lines.insertions, self.patch.lines.deletions
+                "{}, +{} -{}",
+                ui::count(self.patch.files as u64, "file"),
+                self.patch.lines.insertions,
+                self.patch.lines.deletions
             ),
         }
     }

@@ -1,10 +1,10 @@
 //! One judged observation, and what a list of them says as a whole.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How a check ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
     /// As it should be.
@@ -18,7 +18,8 @@ pub(crate) enum Status {
 }
 
 /// One judged observation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
     /// Stable name. Several findings about one thing share it.
@@ -126,7 +127,8 @@ impl Check {
 }
 
 /// How many checks ended how.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Summary {
     /// As they should be.
     pub(crate) ok: usize,

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &SetupArgs) -> Result<u8> {
 fn session(args: &SetupArgs, report: &mut Report) -> Result<u8> {
     let request = Request::parse(args, |name| std::env::var(name).ok())?;
     let paths = Paths::from_env()?;
-    crate::exec::end_together()
+    crate::exec::end_together(ui::is_asking)
         .map_err(|source| Error::cannot_run(format!("signals cannot be watched: {source}")))?;
     Session { request: &request, paths: &paths }.run(report)
 }
@@ -181,9 +181,14 @@ impl Session<'_> {
         plan_config::refuse_local_egress(self.request, &observed.config)?;
         let can_be_had = install::missing::installable(&checks, &observed, self.paths)?;
         let ids: Vec<&str> = can_be_had.iter().map(|(check, _)| check.id).collect();
-        if install::missing::install(&can_be_had, self.consent(), self.paths, &|text| self.say(text))? {
-            drop(can_be_had);
+        let installed =
+            install::missing::install(&can_be_had, self.consent(), self.paths, &|text| self.say(text));
+        drop(can_be_had);
+        if !matches!(installed, Ok(false)) {
             (observed, checks) = look();
+        }
+        if let Err(error) = installed {
+            self.do_without(&ids, &checks, error)?;
         }
         self.annotate(&checks);
         let missing = missing(&checks).map_err(|error| match self.consent() {
@@ -225,6 +230,21 @@ impl Session<'_> {
         }
         self.say(done(&plan));
         Ok(self.code(&plan))
+    }
+
+    /// An installation failed. When what it was to bring is there all the same (its installer came that far,
+    /// or somebody else was faster), that is used and said.
+    fn do_without(&self, ids: &[&str], checks: &[Check], error: Error) -> Result<()> {
+        let wanted = checks.iter().filter(|check| ids.contains(&check.id));
+        if wanted.clone().any(|check| check.status == Status::Fail) {
+            return Err(error);
+        }
+        ui::note(format!("warning: {}", ui::visible(error.message())));
+        for check in wanted {
+            let place = check.path.as_deref().unwrap_or_default();
+            ui::note(format!("  used instead: {}   {}", ui::visible(&check.message), ui::visible(place)));
+        }
+        Ok(())
     }
 
     fn undo(&self, report: &mut Report) -> Result<u8> {

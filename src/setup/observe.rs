@@ -125,7 +125,8 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
             herdr.as_ref().filter(|_| readable).map(|herdr| scope.spawn(|| herdr.config_check()));
         let server = herdr.as_ref().filter(|_| everything).map(|herdr| scope.spawn(|| herdr.compatible()));
 
-        let isolation = everything.then(|| scope.spawn(crate::local::probe));
+        let tried = everything || provider == Provider::Local;
+        let isolation = tried.then(|| scope.spawn(crate::local::probe));
 
         let keys = FileSeen::look(paths.herdr_config_file());
         let plugin = registered(&paths.herdr_config_dir().join("plugins.json"), &template.plugin.id);

@@ -7,14 +7,14 @@ use super::plan::Plan;
 use super::request::Mode;
 use crate::error::Error;
 use crate::paths::Paths;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The version of the document. New fields do not change it; readers have to accept those.
 const VERSION: u32 = 1;
 
 /// What `createos-sandbox setup --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
     /// The version of this document: 1.
@@ -52,7 +52,8 @@ pub(crate) struct Report {
 }
 
 /// What ran.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Command {
     /// `--doctor`
@@ -64,7 +65,8 @@ pub(crate) enum Command {
 }
 
 /// A change.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ReportedChange {
     /// `write`, `edit`, `remove`, `link`, `unlink`, `install`, `replace`, `enable`, `build`, `restore` or `keep`.
@@ -79,7 +81,8 @@ pub(crate) struct ReportedChange {
 }
 
 /// Something that is not as it should be.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ReportedWarning {
     /// One sentence.
     pub(crate) message: String,
@@ -89,7 +92,8 @@ pub(crate) struct ReportedWarning {
 }
 
 /// An action's chords.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ReportedKey {
     /// The action.
     pub(crate) action: String,
@@ -98,7 +102,8 @@ pub(crate) struct ReportedKey {
 }
 
 /// An error.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ReportedError {
     /// What happened.
     pub(crate) message: String,
@@ -109,7 +114,8 @@ pub(crate) struct ReportedError {
 }
 
 /// A labelled fact.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Fact {
     /// Its label.
     pub(crate) label: String,

@@ -16,23 +16,24 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the folder, which is made with mode 0700 when missing.
-    ///
-    /// # Errors
-    /// It cannot be made or written.
-    pub(crate) fn open(folder: &Path) -> Result<Self> {
-        let store = Self { folder: folder.to_path_buf() };
-        for folder in [store.folder.clone(), store.folder.join("locks"), store.folder.join("boxes")] {
+    /// The store in this folder, which is made when something is remembered: looking leaves nothing behind.
+    pub(crate) fn open(folder: &Path) -> Self {
+        Self { folder: folder.to_path_buf() }
+    }
+
+    /// Makes the folders, with mode 0700, where they are missing.
+    fn made(&self) -> Result<()> {
+        for folder in [self.folder.clone(), self.folder.join("locks"), self.folder.join("boxes")] {
             make_private(&folder).map_err(|error| {
                 error
                     .help(format!(
                         "it must be writable for you; look at it with: ls -ld {}",
-                        store.folder.display()
+                        self.folder.display()
                     ))
-                    .fact("folder", store.folder.display().to_string())
+                    .fact("folder", self.folder.display().to_string())
             })?;
         }
-        Ok(store)
+        Ok(())
     }
 
     /// The state in `folder`, for readers who must not change anything: no folder is made, and a corrupt
@@ -73,6 +74,7 @@ impl Store {
     /// # Errors
     /// The change's own, or the file cannot be read, locked or written.
     pub(crate) fn update<T>(&self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+        self.made()?;
         let _lock = Lock::wait(&self.folder.join("state.lock"))?;
         let mut state = match self.parse()? {
             Parsed::State(state) => state,
@@ -137,6 +139,7 @@ impl Store {
     /// # Errors
     /// The lock file cannot be opened.
     pub(crate) fn lock_source(&self, socket: &str, terminal: &TerminalId) -> Result<Option<Lock>> {
+        self.made()?;
         Lock::take_soon(&self.source_lock(socket, terminal))
     }
 
@@ -158,6 +161,7 @@ impl Store {
     /// # Errors
     /// The lock file cannot be opened.
     pub(crate) fn own_record(&self, id: &RecordId) -> Result<Option<Lock>> {
+        self.made()?;
         Lock::take_soon(&self.record_lock(id))
     }
 
@@ -174,6 +178,7 @@ impl Store {
     /// # Errors
     /// The lock file cannot be opened.
     pub(crate) fn lock_record(&self, id: &RecordId) -> Result<Lock> {
+        self.made()?;
         Lock::wait(&self.record_lock(id))
     }
 
@@ -282,7 +287,7 @@ mod tests {
     #[test]
     fn a_state_reads_back_what_was_written() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(&dir.path().join("state")).unwrap();
+        let store = Store::open(&dir.path().join("state"));
         let one = record("/s", "term_1", "w1:p1");
         store
             .update(|state| {
@@ -299,7 +304,7 @@ mod tests {
     #[test]
     fn a_corrupt_file_is_kept_aside_and_a_newer_one_is_not_touched() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path()).unwrap();
+        let store = Store::open(dir.path());
         std::fs::write(store.file(), "{\"version\":1,").unwrap();
         assert!(store.read().unwrap().records.is_empty());
         assert_eq!(

@@ -103,7 +103,7 @@ mod tests {
     fn mappings_are_taken_over_once_and_the_file_stays() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("panes.json"), PANES).unwrap();
-        let store = Store::open(dir.path()).unwrap();
+        let store = Store::open(dir.path());
         let (count, odd) = take_over(&store, "/s").unwrap();
         assert_eq!((count, odd.len()), (1, 1));
         let state = store.read().unwrap();

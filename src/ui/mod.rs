@@ -7,7 +7,7 @@ mod progress;
 mod steps;
 mod text;
 
-pub(crate) use ask::{confirm, is_on_terminal};
+pub(crate) use ask::{confirm, is_asking, is_on_terminal};
 pub(crate) use colour::{Tone, coloured};
 pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;

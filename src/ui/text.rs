@@ -23,7 +23,12 @@ pub(crate) fn count(number: u64, one: &str) -> String {
         }
         shown.push(digit);
     }
-    format!("{shown} {one}{}", if number == 1 { "" } else { "s" })
+    let ending = match number {
+        1 => "",
+        _ if one.ends_with('x') => "es",
+        _ => "s",
+    };
+    format!("{shown} {one}{ending}")
 }
 
 /// A duration in seconds with one decimal, as in `2.1 s`; milliseconds below a tenth.
@@ -80,6 +85,7 @@ mod tests {
         assert_eq!(count(1, "file"), "1 file");
         assert_eq!(count(999, "file"), "999 files");
         assert_eq!(count(1_204_000, "file"), "1,204,000 files");
+        assert_eq!([count(0, "box"), count(1, "box")], ["0 boxes", "1 box"]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! install.sh: every shell, both downloaders, and everything that can go wrong on the way.
 
-use crate::support::{Answer, Herdr, Home, Outcome, PATH, Pty, Server, User, outcome, program};
+use crate::support::{Answer, Herdr, Home, Outcome, PATH, Pty, Server, User, eventually, outcome, program};
 use sha2::Digest as _;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -105,7 +106,9 @@ fn every_shell_installs_the_newest_release() {
             done.stdout.starts_with("Installed createos-sandbox 9.9.9 --version to "),
             "{shell:?} {done:?}"
         );
-        assert!(done.stdout.contains("is not on PATH"), "{done:?}");
+        let next =
+            format!("Next: {}/.local/bin/createos-sandbox setup herdr --doctor\n", home.path().display());
+        assert!(done.stdout.contains("is not on PATH") && done.stdout.ends_with(&next), "{done:?}");
         assert_eq!(home.read(".local/bin/createos-sandbox"), BINARY, "{shell:?}");
         assert_eq!(listing(&home), ["createos-sandbox"], "{shell:?}");
         let mode = home.path().join(".local/bin/createos-sandbox").metadata().unwrap().permissions().mode();
@@ -164,47 +167,60 @@ fn redirects_are_followed() {
 }
 
 #[test]
-fn a_wrong_checksum_leaves_the_old_binary() {
-    let (home, server) = (with_old(), release());
-    server.at(&format!("/latest/download/{}", asset()), Answer::ok(format!("{BINARY}tampered")));
-    let refused = install(&home, &server, &[]).fails(1, "the checksum of");
-    assert!(refused.stderr.contains(&sha256(BINARY.as_bytes())), "{refused:?}");
-    old_is_untouched(&home);
+fn whatever_the_server_answers_the_old_binary_stays_under_every_shell() {
+    for shell in shells() {
+        let (home, server) = (with_old(), release());
+        let file = format!("/latest/download/{}", asset());
+        let install = |args: &[&str]| run(&home, &shell, &[&["--base-url", &server.url("")], args].concat());
+
+        server.at(&file, Answer::ok(format!("{BINARY}tampered")));
+        let refused = install(&[]).fails(1, "the checksum of");
+        assert!(refused.stderr.contains(&sha256(BINARY.as_bytes())), "{shell:?} {refused:?}");
+        old_is_untouched(&home);
+
+        server.at(&file, Answer::cut(&BINARY[..20], BINARY.len()));
+        let cut = install(&[]).fails(1, "error: could not download");
+        assert!(cut.stderr.contains("help: nothing was changed"), "{shell:?} {cut:?}");
+        old_is_untouched(&home);
+        // Also when the server lies about the length: then the checksum tells.
+        for short in [&BINARY[..20], ""] {
+            server.at(&file, Answer::ok(short));
+            install(&[]).fails(1, "the checksum of");
+            old_is_untouched(&home);
+        }
+
+        install(&["--version", "1.2.3"]).fails(1, "/download/v1.2.3/SHA256SUMS: the server does not have it");
+        let other = format!("{}  other-{}\n", "0".repeat(64), asset());
+        for sums in [other.as_str(), ""] {
+            server.at("/latest/download/SHA256SUMS", Answer::ok(sums));
+            install(&[]).fails(1, "does not list createos-sandbox-");
+        }
+        old_is_untouched(&home);
+
+        let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        run(&home, &shell, &["--base-url", &format!("http://{closed}")])
+            .fails(1, "the server cannot be reached");
+        old_is_untouched(&home);
+    }
 }
 
 #[test]
-fn a_truncated_download_leaves_the_old_binary() {
-    let (home, server) = (with_old(), release());
-    server.at(&format!("/latest/download/{}", asset()), Answer::cut(&BINARY[..20], BINARY.len()));
-    let cut = install(&home, &server, &[]);
-    assert_eq!(cut.code, 1, "{cut:?}");
-    assert!(cut.stderr.starts_with("error: could not download"), "{cut:?}");
-    old_is_untouched(&home);
-    // Also when the server lies about the length: then the checksum tells.
-    server.at(&format!("/latest/download/{}", asset()), Answer::ok(&BINARY[..20]));
-    install(&home, &server, &[]).fails(1, "the checksum of");
-    old_is_untouched(&home);
-}
-
-#[test]
-fn what_is_not_there_is_named() {
-    let (home, server) = (with_old(), release());
-    install(&home, &server, &["--version", "1.2.3"])
-        .fails(1, "/download/v1.2.3/SHA256SUMS: the server does not have it");
-    server.at("/latest/download/SHA256SUMS", Answer::ok(format!("{}  other-{}\n", "0".repeat(64), asset())));
-    install(&home, &server, &[]).fails(1, "does not list createos-sandbox-");
-    server.at("/latest/download/SHA256SUMS", Answer::ok(""));
-    install(&home, &server, &[]).fails(1, "does not list createos-sandbox-");
-    old_is_untouched(&home);
-}
-
-#[test]
-fn without_a_network_the_old_binary_stays() {
-    let home = with_old();
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let refused = run(&home, &["sh"], &["--base-url", &format!("http://{closed}")]);
-    refused.fails(1, "the server cannot be reached");
-    old_is_untouched(&home);
+fn ctrl_c_in_the_middle_of_a_download_leaves_the_old_binary() {
+    for shell in shells() {
+        let (home, server) = (with_old(), release());
+        let file = format!("/latest/download/{}", asset());
+        server.at(&file, Answer::stalled(&BINARY[..20], BINARY.len()));
+        let script = script();
+        let url = server.url("");
+        let args = [&shell[1..], &[script.to_str().expect("text"), "--base-url", &url]].concat();
+        let mut terminal = Pty::spawn(home.command_of(Path::new(shell[0]), &args), 24, 100);
+        eventually("it downloads", Duration::from_secs(60), || server.asked().contains(&file));
+        terminal.send("\x03");
+        let ended = terminal.wait(Duration::from_secs(60));
+        let code = ended.code().or(ended.signal().map(|signal| 128 + signal));
+        assert_eq!(code, Some(130), "{shell:?}: {}", terminal.text());
+        old_is_untouched(&home);
+    }
 }
 
 #[test]

@@ -8,11 +8,14 @@ mod actions;
 #[cfg(target_os = "linux")]
 mod apply;
 mod cli;
+mod documents;
 mod herdr_contract;
 mod install_script;
 #[cfg(target_os = "linux")]
 mod local;
 mod readme;
+#[cfg(target_os = "linux")]
+mod screens;
 mod setup;
 mod shim;
 mod trial;

@@ -47,8 +47,8 @@ fn line_matches(pattern: &str, line: &str) -> bool {
     rest.len() >= last.len() && rest.ends_with(last)
 }
 
-/// A line without what differs from run to run: times and the random end of a box's name.
-fn redacted(line: &str) -> String {
+/// A line without what differs from run to run: times, the random end of a box's name, ids.
+pub fn redacted(line: &str) -> String {
     let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
     for at in 1..words.len() {
         let unit = words[at].trim_end_matches('.');
@@ -56,8 +56,17 @@ fn redacted(line: &str) -> String {
             words[at - 1] = "0".into();
             words[at] = words[at].replace("ms", "s");
         }
-        if words[at].starts_with("hd-try-") {
-            words[at] = "hd-try-NAME".into();
+    }
+    for word in &mut words {
+        // `hd-shop-x1y2z3`, and ids of boxes and processes, with the punctuation around them.
+        let name = word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned();
+        if let Some((start, _)) = name.rsplit_once('-').filter(|(start, _)| start.starts_with("hd-")) {
+            *word = word.replace(&name, &format!("{start}-NAME"));
+        }
+        for kind in ["sb-", "proc_"] {
+            if name.starts_with(kind) {
+                *word = word.replace(&name, &format!("{kind}ID"));
+            }
         }
     }
     words.join(" ")

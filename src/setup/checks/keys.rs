@@ -28,6 +28,7 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
     };
     let mut bound = 0;
     let mut without = Vec::new();
+    let mut keyless = Vec::new();
     let mut displaced = Vec::new();
     for action in &seen.actions {
         match &action.state {
@@ -48,8 +49,12 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
             {
                 without.push(format!("{chord} is {holder}, {} has no key", action.action));
             }
-            State::Missing { .. } => without.push(format!("{} has no key", action.action)),
+            State::Missing { .. } => keyless.push(action.action.as_str()),
         }
+    }
+    if !keyless.is_empty() {
+        let have = if keyless.len() == 1 { "has" } else { "have" };
+        without.push(format!("{} {have} no key", keyless.join(", ")));
     }
     let total = seen.actions.len();
     let mut checks = vec![if without.is_empty() {

@@ -62,6 +62,9 @@ pub(super) fn before_setup(context: &Context<'_>) -> Vec<Check> {
             checks.push(programs::session(context));
         }
     }
+    if context.provider == Provider::Local {
+        checks.push(surroundings::local_sandbox(context));
+    }
     checks
 }
 
@@ -80,7 +83,9 @@ pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     checks
         .push(surroundings::agent_env(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())));
     checks.push(surroundings::notices(context));
-    checks.push(surroundings::local_sandbox(context));
+    if context.provider != Provider::Local {
+        checks.push(surroundings::local_sandbox(context));
+    }
     checks.push(surroundings::mappings(context));
     checks.push(surroundings::shim(context));
     checks.push(plugin::paths(context));

@@ -1,7 +1,7 @@
 //! What is around the plugin: Herdr's server and file, the shell's variables, notices, boxes.
 
 use super::Context;
-use crate::config::Agent;
+use crate::config::{Agent, Provider};
 use crate::setup::check::Check;
 use crate::setup::files::Owner;
 use crate::setup::shim::{self, ShimState};
@@ -148,14 +148,21 @@ pub(super) fn shim(context: &Context<'_>) -> Check {
 /// Whether this machine isolates a local box: the real thing was tried.
 pub(super) fn local_sandbox(context: &Context<'_>) -> Check {
     let id = "local-sandbox";
+    let wanted = context.provider == Provider::Local;
     match &context.observed.isolation {
         None => Check::skip(id, "it was not tried"),
         Some(Ok(())) => Check::ok(id, "this machine isolates local boxes"),
+        Some(Err(_)) if !cfg!(target_os = "linux") && !wanted => Check::skip(
+            id,
+            "boxes on this machine (--provider local, try) need Linux; CreateOS microVMs work here",
+        ),
         Some(Err(error)) => {
             let facts: Vec<String> =
                 error.facts().iter().map(|(label, value)| format!("{label} {value}")).collect();
             let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
-            let check = Check::warn(id, format!("{}{facts}", error.message()));
+            let message = format!("{}{facts}", error.message());
+            // Without it every start would fail.
+            let check = if wanted { Check::fail(id, message).required() } else { Check::warn(id, message) };
             match error.hints().first() {
                 Some(hint) => check.fix(hint),
                 None => check,

@@ -12,7 +12,7 @@ fn boxes_shows_thousands_of_rows_with_hostile_names_and_deletes_only_ours() {
     let name = world.records()[0]["box"].as_str().unwrap().to_owned();
     world.script("other_rows", json!(5_000));
     let mut pty = Pty::spawn(world.home.command(&["herdr", "boxes"]), 24, 100);
-    pty.expect("5001 boxes", LONG);
+    pty.expect("5,001 boxes", LONG);
     pty.expect(&name, LONG);
     assert!(!pty.text().contains("\u{1b}[2J"), "a name cleared the screen");
     pty.expect("x\\x1b[2J0", LONG);
@@ -28,7 +28,7 @@ fn boxes_shows_thousands_of_rows_with_hostile_names_and_deletes_only_ours() {
     std::thread::sleep(Duration::from_millis(600));
     pty.send("y");
     eventually("it is deleted", LONG, || world.boxes().is_empty());
-    pty.expect("5000 boxes", LONG);
+    pty.expect("5,000 boxes", LONG);
     pty.send("d");
     pty.expect("made elsewhere", LONG);
     pty.send("q");
@@ -50,7 +50,7 @@ fn prune_deletes_only_boxes_that_were_once_here_and_asks_first() {
     let _ = world.home.run(&["herdr", "prune"]).fails(1, "there is nobody to ask");
     assert_eq!(world.boxes().len(), 2);
     let pruned = world.home.run(&["herdr", "prune", "--yes"]).success();
-    assert!(pruned.stdout.contains("3 boxes were made elsewhere"), "{pruned:?}");
+    assert!(pruned.stdout.contains("made elsewhere, and never deleted from here: 3 boxes"), "{pruned:?}");
     let left: Vec<_> = world.boxes().iter().map(|listed| listed["id"].clone()).collect();
     assert_eq!(left, [json!(kept)]);
 }

@@ -155,9 +155,11 @@ fn a_fix_keeps_the_provider_of_the_command_line() {
     assert!(!doctor.stdout.contains("setup herdr\n"), "{}", doctor.stdout);
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn an_egress_list_and_boxes_of_this_machine_are_refused_before_anything_is_written() {
-    let home = Home::new().with_bin();
+    // The probe of the isolation makes a box in the temporary folder, and deletes it.
+    let home = Home::new().with_bin().var("TMPDIR", "/tmp");
     let _herdr = Herdr::in_home(&home);
     let list = r#"{"egress":["github.com"]}"#;
     let local = r#"{"egress":["github.com"],"provider":"local"}"#;
@@ -193,7 +195,7 @@ fn an_egress_list_and_boxes_of_this_machine_are_refused_before_anything_is_writt
 fn the_local_provider_needs_neither_the_official_program_nor_a_session() {
     let home = Home::new().with_bin();
     let _herdr = Herdr::in_home(&home);
-    let report = home.run(&["setup", "--doctor", "--provider", "local", "--json"]).success().json();
+    let report = home.run(&["setup", "--doctor", "--provider", "local", "--json"]).json();
     for id in ["createos", "session"] {
         let check = report["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap();
         assert_eq!(check["status"], "skip", "{check}");
@@ -359,4 +361,27 @@ fn a_program_that_hangs_or_breaks_does_not_hang_the_doctor() {
     let doctor = home.run(&["setup", "--doctor"]);
     assert_eq!(doctor.code, 1);
     assert!(doctor.stdout.contains("createos --version printed no version"), "{}", doctor.stdout);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn local_boxes_are_not_set_up_where_none_can_be_isolated() {
+    // The probe of the isolation makes a box in the temporary folder, and deletes it.
+    let home = Home::new().with_bin().var("TMPDIR", "/tmp");
+    let _herdr = Herdr::in_home(&home);
+    let before = tree(home.path());
+    let without = |args: &[&str]| {
+        // In a user namespace of its own, which allows no others.
+        let script = r#"echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" "$@""#;
+        let binary = crate::support::binary();
+        let binary = binary.to_str().expect("text");
+        let all = [&["-Ur", "sh", "-c", script, binary][..], args].concat();
+        crate::support::outcome(home.command_of(std::path::Path::new("unshare"), &all))
+    };
+    let refused = without(&["setup", "herdr", "--provider", "local"]).fails(1, "cannot be set up yet");
+    assert!(refused.stderr.contains("local-sandbox   this machine does not let"), "{refused:?}");
+    assert!(refused.stderr.contains("help: "), "{refused:?}");
+    assert_eq!(tree(home.path()), before);
+    let doctor = without(&["setup", "--doctor", "--provider", "local"]);
+    assert!(doctor.code == 1 && doctor.stdout.contains("FAIL  local-sandbox"), "{doctor:?}");
 }

@@ -131,7 +131,10 @@ fn existing_settings_are_kept_and_that_is_said() {
 
 #[test]
 fn force_keeps_an_allow_list_and_the_local_provider_and_reset_does_not() {
-    for (key, value) in [("egress", serde_json::json!(["github.com"])), ("provider", "local".into())] {
+    let settings = [("egress", serde_json::json!(["github.com"])), ("provider", "local".into())];
+    // Where no box can be isolated, nothing is set up for local ones.
+    let settings = settings.into_iter().take(if cfg!(target_os = "linux") { 2 } else { 1 });
+    for (key, value) in settings {
         let home = machine(User::Me);
         let _herdr = Herdr::in_home(&home);
         home.write(SETTINGS, serde_json::json!({key: value, "colour": "red"}).to_string());
@@ -183,8 +186,10 @@ fn a_requirement_that_is_not_met_stops_it_before_anything_is_written() {
     let setup = home.run(&["setup"]).fails(1, "createos 0.0.25 is too old");
     assert!(setup.stderr.contains("help: createos upgrade"), "{}", setup.stderr);
     assert_eq!(tree(home.path()), before);
-    let _ = home.run(&["setup", "--provider", "local"]).success();
-    let _ = home.run(&["setup", "--undo"]).success();
+    if cfg!(target_os = "linux") {
+        let _ = home.run(&["setup", "--provider", "local"]).success();
+        let _ = home.run(&["setup", "--undo"]).success();
+    }
     createos(&home, "dev", true);
     let _ = home.run(&["setup"]).success();
 }

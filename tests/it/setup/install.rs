@@ -198,3 +198,58 @@ fn herdr_comes_by_its_own_installer() {
     assert!(home.path().join(CONFIG).exists());
     drop(herdr);
 }
+
+#[test]
+fn after_a_failed_installation_an_acceptable_program_that_is_there_is_used_and_that_is_said() {
+    let server = Server::new();
+    let (home, _) = outdated(&server);
+    let good = Home::new();
+    createos(&good, "v0.0.28", true);
+    // It brings a good one and then fails, as by a step after its work.
+    let script = format!(
+        "cp -p {} \"$HOME/bin/new\" && mv \"$HOME/bin/new\" \"$HOME/bin/createos\"; exit 3\n",
+        good.path().join("bin/createos").display()
+    );
+    server.at("/mine.sh", Answer::ok(script));
+    let home = home.var("CREATEOS_INSTALL_URL", server.url("/mine.sh"));
+    let _herdr = Herdr::in_home(&home);
+    let done = home.run(&["setup", "herdr", "--install-missing"]).success();
+    assert!(done.stderr.contains("warning: the installer of createos failed"), "{done:?}");
+    assert!(done.stderr.contains("used instead: createos 0.0.28   ~/bin/createos"), "{done:?}");
+    assert!(home.path().join(CONFIG).exists(), "the setup went on");
+}
+
+#[test]
+fn an_empty_or_missing_installer_is_a_failure_and_nothing_is_run() {
+    let server = Server::new();
+    let (home, old) = outdated(&server);
+    let home = home.var("CREATEOS_INSTALL_URL", server.url("/mine.sh"));
+    let _herdr = Herdr::in_home(&home);
+    for (answer, why) in [
+        (Answer { status: 404, ..Answer::ok("exit 0") }, "the server does not have it (404)"),
+        (Answer::ok(""), "it is empty"),
+        (Answer::cut("touch \"$HOME/half\"\n", 5_000), "it broke off"),
+    ] {
+        server.at("/mine.sh", answer);
+        let failed = home.run(&["setup", "herdr", "--install-missing"]).fails(1, "could not download");
+        assert!(failed.stderr.contains(why), "{why}: {failed:?}");
+        assert_eq!(home.read("bin/createos"), old);
+        assert!(!home.path().join("half").exists() && !home.path().join(CONFIG).exists());
+    }
+}
+
+#[test]
+fn no_host_curl_is_needed_for_the_official_cli() {
+    let (server, new) = release();
+    let (home, _) = outdated(&server);
+    // A PATH of one folder: Herdr, git, what the stand-in for createos is made of, and nothing to download with.
+    for tool in ["git", "sh", "cat"] {
+        let path = which::which_in(tool, Some(crate::support::PATH), "/").expect("a tool");
+        std::os::unix::fs::symlink(path, home.path().join("bin").join(tool)).expect("a link");
+    }
+    let bin = home.path().join("bin").display().to_string();
+    let home = home.var("PATH", bin);
+    let _herdr = Herdr::in_home(&home);
+    let _ = home.run(&["setup", "herdr", "--install-missing"]).success();
+    assert_eq!(home.read("bin/createos"), new);
+}

@@ -2,7 +2,6 @@
 
 use super::{CONFIG, machine, tree};
 use crate::support::{Herdr, Pty, User};
-use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -13,16 +12,15 @@ fn the_plan_is_shown_and_no_means_nothing_changes() {
     let _herdr = Herdr::in_home(&home);
     home.write(CONFIG, "[ui]\n");
     let before = tree(home.path());
-    for (answer, code) in [("n", Some(1)), ("\x03", None)] {
+    for (answer, code) in [("n", 1), ("\x03", 130)] {
         let mut terminal = Pty::spawn(home.command(&["setup"]), 60, 120);
         terminal.expect("Continue?", LIMIT);
         assert!(terminal.text().contains("+key = \"prefix+shift+s\""), "{}", terminal.text());
         terminal.send(answer);
         let status = terminal.wait(LIMIT);
-        match code {
-            Some(code) => assert_eq!(status.code(), Some(code), "{}", terminal.text()),
-            None => assert!(status.signal() == Some(2) || status.code() == Some(130), "{status:?}"),
-        }
+        assert_eq!(status.code(), Some(code), "{}", terminal.text());
+        // The question hides the cursor; it is given back.
+        terminal.expect("\x1b[?25h", LIMIT);
         assert_eq!(tree(home.path()), before, "{answer:?}");
     }
 }
@@ -46,4 +44,19 @@ fn with_yes_on_the_command_line_nothing_is_asked() {
     let mut terminal = Pty::spawn(home.command(&["setup", "--yes"]), 60, 120);
     assert!(terminal.wait(LIMIT).success(), "{}", terminal.text());
     assert!(!terminal.text().contains("Continue?"), "{}", terminal.text());
+}
+
+/// A second question is ended by Ctrl-C as the first one is, and elsewhere Ctrl-C ends the program as always.
+#[test]
+fn ctrl_c_at_any_question_changes_nothing_and_ends_with_130() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let _ = home.run(&["setup", "--yes"]).success();
+    let before = tree(home.path());
+    let mut terminal = Pty::spawn(home.command(&["setup", "--undo"]), 60, 120);
+    terminal.expect("Take it back?", LIMIT);
+    terminal.send("\x03");
+    assert_eq!(terminal.wait(LIMIT).code(), Some(130), "{}", terminal.text());
+    terminal.expect("stopped at the question", LIMIT);
+    assert_eq!(tree(home.path()), before);
 }

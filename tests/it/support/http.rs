@@ -15,17 +15,24 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// What `Content-Length` says, when it is not the truth.
     pub claimed: Option<usize>,
+    /// After the body nothing comes, and the connection stays open until the client goes.
+    pub stalls: bool,
 }
 
 impl Answer {
     /// 200 with this body.
     pub fn ok(body: impl Into<Vec<u8>>) -> Self {
-        Self { status: 200, headers: Vec::new(), body: body.into(), claimed: None }
+        Self { status: 200, headers: Vec::new(), body: body.into(), claimed: None, stalls: false }
     }
 
     /// Another page, as a release's "latest" is.
     pub fn redirect(to: &str) -> Self {
         Self { status: 302, headers: vec![("Location".into(), to.into())], ..Self::ok("") }
+    }
+
+    /// The body stops in its middle, as on a line that hangs.
+    pub fn stalled(body: impl Into<Vec<u8>>, claimed: usize) -> Self {
+        Self { claimed: Some(claimed), stalls: true, ..Self::ok(body) }
     }
 
     /// The body ends early.
@@ -114,7 +121,11 @@ fn serve(
     if !request.starts_with("HEAD ") {
         stream.write_all(&answer.body)?;
     }
-    stream.shutdown(std::net::Shutdown::Write)?;
+    if answer.stalls {
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(120)))?;
+    } else {
+        stream.shutdown(std::net::Shutdown::Write)?;
+    }
     // Until the client has read all: closing at once could take the answer away from it.
     std::io::copy(&mut stream.take(1 << 16), &mut std::io::sink())?;
     Ok(())

@@ -33,6 +33,10 @@ impl Pty {
         // SAFETY: only async-signal-safe system calls between fork and exec.
         unsafe {
             command.pre_exec(|| {
+                // As on a terminal, whoever runs the tests: what runs in the background ignores Ctrl-C.
+                for signal in [libc::SIGINT, libc::SIGQUIT] {
+                    libc::signal(signal, libc::SIG_DFL);
+                }
                 rustix::process::setsid()?;
                 rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
                 Ok(())

@@ -13,10 +13,10 @@ fn the_dry_run_is_short_and_aligned() {
     let text = home.run_in(repo.root(), &["herdr", "upload", "--dry-run"]).success().stdout;
     let text = text.replace(home.path().to_str().unwrap(), "~");
     insta::assert_snapshot!(text, @r"
-      leaves        18 B  a.txt
-      leaves         0 B  link (link)
-      stays    credentials  .env    (.env)
-      stays    excluded     docs/plan.md    (docs/)
+      leaves          18 B  a.txt
+      leaves           0 B  link (link)
+      stays    credentials  .env    (rule .env)
+      stays    excluded     docs/plan.md    (rule docs/)
 
     worktree ~/repo
     leaves   2 files, 18 B
