@@ -38,13 +38,18 @@ pub(crate) struct Paths {
     herdr_config_file: PathBuf,
 }
 
+/// The user's home folder: `HOME`, else what the system has on record.
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
+}
+
 impl Paths {
     /// The paths for this process's environment.
     ///
     /// # Errors
     /// There is no home folder.
     pub(crate) fn from_env() -> Result<Self> {
-        let home = dirs::home_dir()
+        let home = home()
             .ok_or_else(|| Error::cannot_run("there is no home folder").help("set HOME and try again"))?;
         Ok(Self::compute(home, |name| std::env::var_os(name)))
     }
@@ -91,6 +96,7 @@ impl Paths {
     }
 
     /// The local boxes, a folder each.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has local boxes"))]
     pub(crate) fn boxes(&self) -> PathBuf {
         self.data.join("boxes")
     }
@@ -117,6 +123,7 @@ impl Paths {
 
     /// Folders for sockets, best first: short ones, since a socket's path must be. Whoever uses one must
     /// make it with mode 0700 and check its owner.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has local boxes"))]
     pub(crate) fn sockets() -> Vec<PathBuf> {
         let absolute =
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

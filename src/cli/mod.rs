@@ -11,6 +11,7 @@ mod shim;
 
 pub(crate) use about::{CompletionsArgs, ManArgs, VersionArgs};
 pub(crate) use herdr::{ClashArg, HerdrCommand, UploadArgs};
+#[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "only Linux has local boxes"))]
 pub(crate) use local::{
     AttachArgs, CreateArgs, ExecArgs, ListArgs, LocalArgs, LocalCommand, ProcessVerb, SandboxVerb, StartArgs,
 };

@@ -37,7 +37,7 @@ const NEEDED: [&str; 11] = [
 /// One of them is a folder of programs; exit code 2.
 pub(super) fn folders(boxes: &Path) -> Result<Vec<Bytes>> {
     let variables = VARIABLES.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?.into())));
-    let named = variables.chain(dirs::home_dir().map(|home| ("HOME", home)));
+    let named = variables.chain(crate::paths::home().map(|home| ("HOME", home)));
     choose(named.chain([("the folder of the boxes", boxes.to_path_buf())]), &system())
 }
 

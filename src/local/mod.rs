@@ -17,6 +17,7 @@ mod enter;
 mod environment;
 #[cfg(target_os = "linux")]
 mod exec;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has local boxes"))]
 mod failure;
 #[cfg(target_os = "linux")]
 mod frames;
@@ -30,6 +31,7 @@ mod inside;
 mod meta;
 #[cfg(target_os = "linux")]
 mod modes;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has local boxes"))]
 mod output;
 #[cfg(target_os = "linux")]
 mod pause;

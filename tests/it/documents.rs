@@ -2,7 +2,7 @@
 //! compared, and the commands of the table of exit codes are run.
 
 use crate::support::{Home, Repo};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -191,8 +191,8 @@ fn the_result_lines_of_the_actions_are_as_described() {
     run(&world, "info", &[]);
     // Only the official CLI has a sync, and a start shows its fields by itself.
     lines.push(world.invoke("start").ok());
-    lines.push(json!({ "pane": "", "truncated": true }));
-    world.script("provider", json!(crate::support::binary()));
+    lines.push(serde_json::json!({ "pane": "", "truncated": true }));
+    world.script("provider", serde_json::json!(crate::support::binary()));
     all_are_documented("result", &lines);
 }
 

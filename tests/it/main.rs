@@ -18,5 +18,6 @@ mod readme;
 mod screens;
 mod setup;
 mod shim;
+#[cfg(target_os = "linux")]
 mod trial;
 mod upload;

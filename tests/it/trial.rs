@@ -134,7 +134,6 @@ fn without_namespaces(home: &Home) -> Command {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn without_namespaces_nothing_runs_and_the_reason_is_named() {
     for user in User::all() {
         let home = Home::of(user);

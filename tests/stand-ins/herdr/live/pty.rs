@@ -19,7 +19,10 @@ pub(super) struct Pty {
 impl Pty {
     /// Starts `command` with a controlling terminal of 40 by 120.
     pub(super) fn spawn(mut command: Command) -> std::io::Result<(Self, Child)> {
-        let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+        #[cfg(target_os = "linux")]
+        let flags = flags | OpenptFlags::CLOEXEC;
+        let master = rustix::pty::openpt(flags)?;
         rustix::pty::grantpt(&master)?;
         rustix::pty::unlockpt(&master)?;
         let name = rustix::pty::ptsname(&master, Vec::new())?;
