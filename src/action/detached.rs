@@ -40,7 +40,7 @@ pub(super) fn cleanup_at(state: &Path, id: &RecordId) -> Result<()> {
 /// # Errors
 /// The state cannot be read.
 pub(super) fn finish_abandoned(session: &Session) -> Result<()> {
-    for record in session.store.read()?.records {
+    for record in &session.store.read()?.records {
         if matches!(record.phase, Phase::Ready) {
             continue;
         }

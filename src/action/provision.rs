@@ -302,7 +302,7 @@ impl<'a> Provision<'a> {
         let cap = matches!(failure.refusal, Refusal::Cap | Refusal::DailyCap);
         let mut error = Error::from(failure);
         if cap {
-            let made = self.session.store.read().map(|state| state.records).unwrap_or_default();
+            let made = self.session.store.read().map(|state| state.records.clone()).unwrap_or_default();
             for record in made.iter().filter(|record| record.id != self.record.id && record.box_id.is_some())
             {
                 error = error.fact(

@@ -60,12 +60,16 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
         let end = match &record.process {
             Some(process) => {
                 let began = Instant::now();
-                let ended_well = attach(session, &record, process)?;
+                let attached = attach(session, &record, process);
                 terminal::restore(modes.as_ref());
                 if began.elapsed() > WAS_CONNECTED {
                     (lost_since, wait) = (None, Duration::from_secs(1));
                 }
-                judge(session, &record, process, ended_well)
+                match attached {
+                    Ok(ended_well) => judge(session, &record, process, ended_well),
+                    // Nothing was proven, and the program may be back in a moment: it is being upgraded.
+                    Err(error) => End::Lost(error.message().to_owned()),
+                }
             }
             None => End::Exited(String::new()),
         };

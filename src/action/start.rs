@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::herdr::Place;
 use crate::state::{Outcome, Phase, Record, RecordId, State, random};
 use crate::worktree::Worktree;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How long provision may take.
@@ -103,7 +104,7 @@ fn already(session: &Session) -> Result<Report> {
 
 /// The state in which every start under way knows its pane: between the opening of a pane, which has
 /// the focus at once, and the note of it, a press in that pane would pass for one in a pane of its own.
-fn settled(session: &Session) -> Result<State> {
+fn settled(session: &Session) -> Result<Arc<State>> {
     let began = Instant::now();
     loop {
         let state = session.store.read()?;

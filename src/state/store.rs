@@ -1,28 +1,41 @@
 //! The state folder: one versioned file under a lock, a lock file a record and a pane, a folder a box.
 
-use super::record::{Record, RecordId};
+use super::record::RecordId;
 use super::state::{State, VERSION};
 use crate::createos::BoxId;
 use crate::error::{Error, IoContext, Result};
-use crate::fs::{Lock, Mode, digest, write_atomic};
-use crate::herdr::TerminalId;
-use std::os::unix::fs::DirBuilderExt;
+use crate::fs::{Lock, Mode, write_atomic};
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The folder in which the actions remember things.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     folder: PathBuf,
+    /// What was read last: who looks again and again reads the file once.
+    seen: Arc<Mutex<Option<Seen>>>,
 }
+
+/// A state, and the stamp of the file that held it.
+type Seen = (Stamp, Arc<State>);
+/// Tells one state of a file from another.
+type Stamp = (u64, u64, i64, i64);
+/// A file that was written so short a time before it was read may be written once more without a trace:
+/// the clock of file systems ticks slowly.
+const SETTLED: Duration = Duration::from_millis(100);
 
 impl Store {
     /// The store in this folder, which is made when something is remembered: looking leaves nothing behind.
     pub(crate) fn open(folder: &Path) -> Self {
-        Self { folder: folder.to_path_buf() }
+        Self { folder: folder.to_path_buf(), seen: Arc::default() }
     }
 
     /// Makes the folders, with mode 0700, where they are missing.
-    fn made(&self) -> Result<()> {
+    pub(super) fn made(&self) -> Result<()> {
         for folder in [self.folder.clone(), self.folder.join("locks"), self.folder.join("boxes")] {
             make_private(&folder).map_err(|error| {
                 error
@@ -42,9 +55,9 @@ impl Store {
     /// # Errors
     /// It cannot be read, is corrupt, or a newer version of this program wrote it.
     pub(crate) fn peek(folder: &Path) -> Result<State> {
-        let store = Self { folder: folder.to_path_buf() };
+        let store = Self { folder: folder.to_path_buf(), seen: Arc::default() };
         match store.parse()? {
-            Parsed::State(state) => Ok(state),
+            Parsed::State(state, _) => Ok(*state),
             Parsed::Corrupt(reason) => Err(Error::failed(format!("{}: {reason}", store.file().display()))),
         }
     }
@@ -62,11 +75,19 @@ impl Store {
     ///
     /// # Errors
     /// It cannot be read, or a newer version of this program wrote it.
-    pub(crate) fn read(&self) -> Result<State> {
-        match self.parse()? {
-            Parsed::State(state) => Ok(state),
-            Parsed::Corrupt(_) => self.update(|state| Ok(state.clone())),
+    pub(crate) fn read(&self) -> Result<Arc<State>> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((stamp, state)) = seen.as_ref()
+            && std::fs::metadata(self.file()).is_ok_and(|file| stamp_of(&file) == *stamp)
+        {
+            return Ok(Arc::clone(state));
         }
+        let (state, stamp) = match self.parse()? {
+            Parsed::State(state, stamp) => (Arc::new(*state), stamp),
+            Parsed::Corrupt(_) => (Arc::new(self.update(|state| Ok(state.clone()))?), None),
+        };
+        *seen = stamp.map(|stamp| (stamp, Arc::clone(&state)));
+        Ok(state)
     }
 
     /// Changes the state under its lock. Nothing is written when the change fails.
@@ -77,7 +98,7 @@ impl Store {
         self.made()?;
         let _lock = Lock::wait(&self.folder.join("state.lock"))?;
         let mut state = match self.parse()? {
-            Parsed::State(state) => state,
+            Parsed::State(state, _) => *state,
             Parsed::Corrupt(reason) => {
                 self.move_aside(&reason)?;
                 State::default()
@@ -93,26 +114,36 @@ impl Store {
 
     fn parse(&self) -> Result<Parsed> {
         let path = self.file();
-        let bytes = match std::fs::read(&path) {
-            Ok(bytes) => bytes,
+        let read = || -> std::io::Result<_> {
+            let mut file = File::open(&path)?;
+            let found = file.metadata()?;
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            Ok((found, bytes))
+        };
+        let (found, bytes) = match read() {
+            Ok(read) => read,
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Parsed::State(State::default()));
+                return Ok(Parsed::State(Box::default(), None));
             }
             Err(source) => return Err(Error::io("read", &path, &source)),
         };
-        // The version first: a newer file may well look corrupt to us.
-        let version = serde_json::from_slice::<serde_json::Value>(&bytes)
-            .ok()
-            .and_then(|value| value.get("version")?.as_u64());
-        if version.is_some_and(|version| version > u64::from(VERSION)) {
+        let state = serde_json::from_slice::<State>(&bytes);
+        // A newer file may well look corrupt to us: then its version decides.
+        let version = match &state {
+            Ok(state) => Some(state.version),
+            Err(_) => serde_json::from_slice::<Version>(&bytes).ok().map(|file| file.version),
+        };
+        if version.is_some_and(|version| version > VERSION) {
             return Err(Error::cannot_run(format!(
                 "{} was written by a newer createos-sandbox",
                 path.display()
             ))
             .help("update createos-sandbox, then run: createos-sandbox setup herdr"));
         }
-        Ok(match serde_json::from_slice::<State>(&bytes) {
-            Ok(state) => Parsed::State(state),
+        let settled = found.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > SETTLED);
+        Ok(match state {
+            Ok(state) => Parsed::State(Box::new(state), settled.then(|| stamp_of(&found))),
             Err(error) => Parsed::Corrupt(error.to_string()),
         })
     }
@@ -132,77 +163,6 @@ impl Store {
             aside.display()
         ));
         Ok(())
-    }
-
-    /// Takes the lock of a pane in which start was pressed; `None` when a start holds it.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
-    pub(crate) fn lock_source(&self, socket: &str, terminal: &TerminalId) -> Result<Option<Lock>> {
-        self.made()?;
-        Lock::take_soon(&self.source_lock(socket, terminal))
-    }
-
-    /// Whether a start that was pressed in this pane is under way.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
-    pub(crate) fn is_source_locked(&self, socket: &str, terminal: &TerminalId) -> Result<bool> {
-        Lock::is_held(&self.source_lock(socket, terminal))
-    }
-
-    fn source_lock(&self, socket: &str, terminal: &TerminalId) -> PathBuf {
-        let key = digest(format!("{socket}\0{terminal}").as_bytes()).to_string();
-        self.folder.join("locks").join(format!("source-{}.lock", &key[..16]))
-    }
-
-    /// Takes the lock of a record for its pane's process; `None` when another one lives.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
-    pub(crate) fn own_record(&self, id: &RecordId) -> Result<Option<Lock>> {
-        self.made()?;
-        Lock::take_soon(&self.record_lock(id))
-    }
-
-    /// Whether a record's process lives: it holds the record's lock.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
-    pub(crate) fn is_record_owned(&self, id: &RecordId) -> Result<bool> {
-        Lock::is_held(&self.record_lock(id))
-    }
-
-    /// Waits for the lock of a record.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
-    pub(crate) fn lock_record(&self, id: &RecordId) -> Result<Lock> {
-        self.made()?;
-        Lock::wait(&self.record_lock(id))
-    }
-
-    fn record_lock(&self, id: &RecordId) -> PathBuf {
-        self.folder.join("locks").join(format!("record-{id}.lock"))
-    }
-
-    /// Removes locks of panes and records that are gone, after Herdr's start: terminals have new ids then,
-    /// so nobody asks for the old ones. One that is held stays.
-    pub(crate) fn sweep_locks(&self, records: &[Record]) {
-        for entry in std::fs::read_dir(self.folder.join("locks")).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let needed = records.iter().any(|record| name.starts_with(&format!("record-{}", record.id)));
-            let free = || Lock::is_held(&path).is_ok_and(|held| !held);
-            if !needed && name.ends_with(".lock") && free() {
-                let _already_gone = std::fs::remove_file(&path);
-            }
-        }
-    }
-
-    /// The file by which an attach wakes the holding screen of a record.
-    pub(crate) fn wake_file(&self, id: &RecordId) -> PathBuf {
-        self.folder.join("locks").join(format!("record-{id}.wake"))
     }
 
     /// Drops a record, and what belongs to it beside the state file. The caller holds its lock.
@@ -245,8 +205,19 @@ impl Store {
 }
 
 enum Parsed {
-    State(State),
+    /// With the file's stamp, if that tells this state from any later one.
+    State(Box<State>, Option<Stamp>),
     Corrupt(String),
+}
+
+/// All that is read of a file of another version.
+#[derive(serde::Deserialize)]
+struct Version {
+    version: u32,
+}
+
+fn stamp_of(file: &Metadata) -> Stamp {
+    (file.ino(), file.len(), file.mtime(), file.mtime_nsec())
 }
 
 fn make_private(folder: &Path) -> Result<()> {
@@ -257,7 +228,7 @@ fn make_private(folder: &Path) -> Result<()> {
 mod tests {
     use super::*;
     use crate::createos::{BoxName, ProviderKind};
-    use crate::herdr::{Pane, PaneId};
+    use crate::herdr::{Pane, PaneId, TerminalId};
     use crate::state::{Phase, Record};
 
     fn record(socket: &str, terminal: &str, pane: &str) -> Record {
@@ -299,6 +270,31 @@ mod tests {
         assert_eq!(state.records[0].id, one.id);
         assert!(state.of_terminal("/s", one.terminal.as_ref().unwrap()).is_some());
         assert!(state.of_terminal("/other", one.terminal.as_ref().unwrap()).is_none(), "another session");
+    }
+
+    #[test]
+    fn a_change_is_seen_whoever_made_it_and_a_settled_file_is_read_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, theirs) = (Store::open(dir.path()), Store::open(dir.path()));
+        for n in 0..300 {
+            theirs
+                .update(|state| {
+                    state.installation = format!("{n:04}");
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(ours.read().unwrap().installation, format!("{n:04}"));
+        }
+        let old = std::time::SystemTime::now() - 2 * SETTLED;
+        File::options().write(true).open(ours.file()).unwrap().set_modified(old).unwrap();
+        assert!(Arc::ptr_eq(&ours.read().unwrap(), &ours.read().unwrap()));
+        theirs
+            .update(|state| {
+                state.records.push(record("/s", "term_1", "w1:p1"));
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(ours.read().unwrap().records.len(), 1);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Panes that Herdr brought back: fresh shells, in which a person may have begun something.
+//! Panes that went through something: a restart of Herdr, a killed child, a program that was away.
 
 use super::world::{LONG, World};
 use crate::support::eventually;
@@ -24,4 +24,18 @@ fn attach_leaves_a_restored_pane_open_in_which_something_runs() {
     world.answers(&shown, "still", "here");
     assert_eq!(foreground(), "sleep", "the person's work goes on");
     assert_eq!(world.boxes()[0]["id"], id.as_str());
+}
+
+#[test]
+fn a_pane_outlives_the_end_of_its_child_and_a_program_that_is_away_for_a_moment() {
+    let world = World::new();
+    let (id, pane) = world.start();
+    world.answers(&pane, "it ", "runs");
+    let (there, away) = (world.home.path().join("bin/createos"), world.home.path().join("bin/away"));
+    std::fs::rename(&there, &away).expect("a rename");
+    world.kill("attach");
+    world.sees(&pane, "createos was not found; trying again in");
+    std::fs::rename(&away, &there).expect("a rename");
+    world.answers(&pane, "back", "again");
+    assert_eq!((world.boxes().len(), &world.boxes()[0]["id"]), (1, &id.into()));
 }

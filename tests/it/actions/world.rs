@@ -2,6 +2,7 @@
 
 use super::hands::{Hands, keys};
 use crate::support::{Home, Repo, binary, eventually, outcome, real_herdr, stand_in};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
 use std::cell::{RefCell, RefMut};
 use std::os::unix::fs::symlink;
@@ -216,6 +217,11 @@ impl World {
         }
     }
 
+    /// Whether an action has ended.
+    pub fn has_ended(&self, log_id: &str) -> bool {
+        self.logs().iter().any(|log| log["log_id"] == log_id && log["status"] != "running")
+    }
+
     /// Every pane.
     pub fn panes(&self) -> Vec<Value> {
         self.herdr(&["pane", "list"])["panes"].as_array().expect("panes").clone()
@@ -382,6 +388,21 @@ impl World {
         self.calls().iter().map(argv).filter(is).collect()
     }
 
+    /// Whether a process of ours runs `WORD`.
+    pub fn runs(&self, word: &str) -> bool {
+        running(word, self.home.path())
+    }
+
+    /// Kills every process of ours that runs `WORD`, as the kernel does that is out of memory.
+    #[track_caller]
+    pub fn kill(&self, word: &str) {
+        let found = processes(word, self.home.path());
+        assert!(!found.is_empty(), "no process runs {word}");
+        for pid in found {
+            let _already_gone = kill_process(pid, Signal::KILL);
+        }
+    }
+
     /// Starts a box; its id and its pane.
     #[track_caller]
     pub fn start(&self) -> (String, String) {
@@ -420,12 +441,19 @@ fn unbroken(text: &str) -> String {
 
 /// Whether a process of ours with this word lives in this home.
 fn running(word: &str, home: &Path) -> bool {
+    !processes(word, home).is_empty()
+}
+
+/// The processes of this home with this word on their command line.
+fn processes(word: &str, home: &Path) -> Vec<Pid> {
     let home = format!("HOME={}", home.display());
-    std::fs::read_dir("/proc").into_iter().flatten().flatten().any(|entry| {
+    let ours = |entry: &std::fs::DirEntry| {
         let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
         read("cmdline").split(|byte| *byte == 0).any(|own| own == word.as_bytes())
             && read("environ").split(|byte| *byte == 0).any(|pair| pair == home.as_bytes())
-    })
+    };
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter(ours).filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
 fn done(log: &Value) -> Done {

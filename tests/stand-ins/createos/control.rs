@@ -22,9 +22,9 @@ pub(crate) struct Control {
     /// What create answers: `merged`, `old`, `action`, `decorated`, `text`.
     #[serde(default)]
     pub(crate) create_json: String,
-    /// Milliseconds between the box and the answer.
+    /// A verb whose calls wait until this says another one; `create` waits with its box made.
     #[serde(default)]
-    pub(crate) slow_create: Option<u64>,
+    pub(crate) hold: Option<String>,
     /// What the image carries: a script that runs in a box as soon as there is one.
     #[serde(default)]
     pub(crate) image: Option<String>,
@@ -85,6 +85,16 @@ impl Control {
     /// 0.0.24 and older cannot pause or resume.
     pub(crate) fn lifecycle_broken(&self) -> bool {
         matches!(self.version.as_str(), "0.0.23" | "0.0.24")
+    }
+
+    /// Waits as long as the test holds this verb.
+    pub(crate) fn wait_while_held(&self, verb: &str) {
+        let held = |control: &Self| control.hold.as_deref() == Some(verb);
+        let mut is_held = held(self);
+        while is_held {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            is_held = held(&Self::read());
+        }
     }
 
     /// Whether `get` hides the box.

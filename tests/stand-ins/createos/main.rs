@@ -67,6 +67,9 @@ impl Call<'_> {
             return self.fail(&scripted.code, &scripted.message);
         }
         let Some(parsed) = self.argv.flags() else { return self.control.unknown(words) };
+        if verb != "create" {
+            self.control.wait_while_held(verb);
+        }
         match verb {
             "create" => self.create(&parsed),
             "list" => self.list(&parsed),
@@ -97,9 +100,7 @@ impl Call<'_> {
         // Our own provider cannot enforce an allow-list, and says so; this one does.
         kept.flags.retain(|(name, _)| name != "--egress");
         let output = backend::capture(self.control, true, &self.argv.verb, &kept, &[]);
-        if let Some(seconds) = self.control.slow_create {
-            std::thread::sleep(std::time::Duration::from_millis(seconds));
-        }
+        self.control.wait_while_held("create");
         if output.code != 0 {
             return self.relay(&output);
         }
