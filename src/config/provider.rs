@@ -37,7 +37,14 @@ impl FromStr for Provider {
         match text {
             "createos" => Ok(Self::Createos),
             "local" => Ok(Self::Local),
-            _ => Err(Error::usage(format!("unknown provider \"{text}\"; pick one of: createos, local"))),
+            _ => {
+                let error =
+                    Error::usage(format!("unknown provider \"{text}\"; pick one of: createos, local"));
+                Err(match super::nearest(text, &["createos", "local"]) {
+                    Some(near) => error.help(format!("did you mean {near}?")),
+                    None => error,
+                })
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::template::{self, KeyTemplate};
 use crate::cli::SetupArgs;
-use crate::config::{EgressRule, Settings};
+use crate::config::{EgressRule, Settings, nearest};
 use crate::error::{Error, Result};
 use crate::herdr::GithubSource;
 use crate::keys::{Chord, Wanted};
@@ -199,14 +199,45 @@ fn key(text: &str) -> Result<(String, Chord)> {
             .help("use ACTION=CHORD, such as delete=prefix+alt+x")
     })?;
     if !actions.iter().any(|known| known == action) {
-        return Err(Error::usage(format!("--key names an unknown action \"{action}\""))
-            .help(format!("pick one of: {}", actions.join(", "))));
+        let error = Error::usage(format!("--key names an unknown action \"{action}\""));
+        let names: Vec<&str> = actions.iter().map(AsRef::as_ref).collect();
+        let error = match nearest(action, &names) {
+            Some(near) => error.help(format!("did you mean {near}?")),
+            None => error,
+        };
+        return Err(error.help(format!("pick one of: {}", actions.join(", "))));
     }
     let chord = chord.parse().map_err(|error| {
-        Error::usage(format!("--key {action}: \"{chord}\" is not a chord that Herdr binds: {error}"))
-            .help("a chord looks like prefix+shift+s or prefix+alt+x")
+        let error =
+            Error::usage(format!("--key {action}: \"{chord}\" is not a chord that Herdr binds: {error}"));
+        error.help(match near_chord(chord) {
+            Some(near) => format!("did you mean {near}?"),
+            None => "a chord looks like prefix+shift+s or prefix+alt+x".into(),
+        })
     })?;
     Ok((action.into(), chord))
+}
+
+/// The chord that `text` is but for mistyped words.
+fn near_chord(text: &str) -> Option<String> {
+    const WORDS: [&str; 12] = [
+        "prefix",
+        "ctrl",
+        "alt",
+        "shift",
+        "enter",
+        "tab",
+        "space",
+        "backspace",
+        "left",
+        "right",
+        "up",
+        "down",
+    ];
+    let near = |part| if str::len(part) > 1 { nearest(part, &WORDS).unwrap_or(part) } else { part };
+    let words: Vec<&str> = text.split('+').map(str::trim).map(near).collect();
+    let near = words.join("+");
+    near.parse::<Chord>().ok().map(|_| near)
 }
 
 /// The six of the template, with the chosen chords, and after them other actions that got one.
@@ -297,6 +328,9 @@ mod tests {
         assert!(said(&["--agent", "bash"]).contains("--agent"));
         assert!(said(&["--auto-pause", "2d"]).contains("--auto-pause"));
         assert!(said(&["--remote-root", "work"]).contains("--remote-root"));
+        assert!(said(&["--key", "delte=prefix+x"]).contains("did you mean delete?"));
+        assert!(said(&["--key", "delete=prefx+atl+x"]).contains("did you mean prefix+alt+x?"));
+        assert!(said(&["--key", "delete=nonsense"]).contains("a chord looks like"));
         assert!(said(&["--key", "fly=prefix+x"]).contains("pick one of: start, attach"));
         assert!(said(&["--key", "start=shift"]).contains("not a chord"));
         assert!(said(&["--key", "start"]).contains("ACTION=CHORD"));

@@ -135,6 +135,12 @@ fn install_and_remove_keep_the_link() {
     let folder = link.parent().unwrap().display().to_string();
     assert!(made.stdout.contains(&format!("export PATH={folder}:\"$PATH\"")), "{made:?}");
     assert!(made.stdout.contains("~/.zshrc"), "{made:?}");
+    let absent = which::which_in("createos", Some(PATH), "/").is_err();
+    assert_eq!(made.stdout.contains("The official createos is not on PATH"), absent, "{made:?}");
+    program(&home, "bin/createos", OFFICIAL);
+    let mut with_official = home.command(&["shim", "install"]);
+    with_official.env("PATH", format!("{}/bin:{PATH}", home.path().display()));
+    assert!(!outcome(with_official).success().stdout.contains("The official createos"));
 
     let mut first = home.command(&["shim", "install"]);
     first.env("PATH", format!("{folder}:{PATH}"));

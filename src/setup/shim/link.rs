@@ -1,6 +1,6 @@
 //! The link `createos` in a folder of our own, and whether PATH leads there first.
 
-use crate::createos::{Own, PROGRAM_NAME, on_path};
+use crate::createos::{Own, PROGRAM_NAME, official, on_path};
 use crate::error::{Error, IoContext, Result};
 use crate::paths::Paths;
 use crate::ui;
@@ -62,6 +62,12 @@ pub(crate) fn install(paths: &Paths, path: &OsStr, shell: Option<&OsStr>) -> Res
             let (file, line) = path_line(&folder, shell);
             ui::line(format!("Put its folder first on PATH, in {file}:\n\n  {line}\n"));
         }
+    }
+    if official(path).is_none() {
+        ui::line(
+            "The official createos is not on PATH: by this link only createos sandbox setup herdr works until it is.\n\
+             To install it: createos-sandbox setup herdr --install-missing",
+        );
     }
     Ok(0)
 }

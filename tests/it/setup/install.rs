@@ -253,3 +253,29 @@ fn no_host_curl_is_needed_for_the_official_cli() {
     let _ = home.run(&["setup", "herdr", "--install-missing"]).success();
     assert_eq!(home.read("bin/createos"), new);
 }
+
+/// A download that takes longer than a second shows how far it is, on stderr, to a person only.
+#[test]
+fn a_bar_is_shown_to_a_person_and_to_nobody_else() {
+    let (server, new) = release();
+    server.at(&asset(), Answer::slow(new.as_bytes(), Duration::from_millis(1_500)));
+    let install = ["setup", "herdr", "--install-missing", "--yes"];
+
+    let (home, _) = outdated(&server);
+    let _herdr = Herdr::in_home(&home);
+    let piped = home.run(&install).success();
+    assert_eq!(piped.stderr, "", "nobody watches");
+    assert!(!piped.stdout.contains("=="), "{piped:?}");
+
+    // stdout is a file: the bar is on the other one.
+    let (home, _) = outdated(&server);
+    let _herdr = Herdr::in_home(&home);
+    let script = r#"exec "$0" "$@" > out"#;
+    let binary = crate::support::binary();
+    let all = [&["-c", script, binary.to_str().expect("text")][..], &install].concat();
+    let mut terminal = Pty::spawn(home.command_of(std::path::Path::new("sh"), &all), 24, 100);
+    terminal.expect("=====", PATIENCE);
+    assert!(terminal.wait(PATIENCE).success(), "{}", terminal.text());
+    assert!(!home.read("out").contains("=="), "{}", home.read("out"));
+    assert_eq!(home.read("bin/createos"), new);
+}

@@ -6,6 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// One answer.
 #[derive(Clone)]
@@ -17,12 +18,21 @@ pub struct Answer {
     pub claimed: Option<usize>,
     /// After the body nothing comes, and the connection stays open until the client goes.
     pub stalls: bool,
+    /// So long nothing comes in the middle of the body.
+    pub pause: Duration,
 }
 
 impl Answer {
     /// 200 with this body.
     pub fn ok(body: impl Into<Vec<u8>>) -> Self {
-        Self { status: 200, headers: Vec::new(), body: body.into(), claimed: None, stalls: false }
+        Self {
+            status: 200,
+            headers: Vec::new(),
+            body: body.into(),
+            claimed: None,
+            stalls: false,
+            pause: Duration::ZERO,
+        }
     }
 
     /// Another page, as a release's "latest" is.
@@ -33,6 +43,11 @@ impl Answer {
     /// The body stops in its middle, as on a line that hangs.
     pub fn stalled(body: impl Into<Vec<u8>>, claimed: usize) -> Self {
         Self { claimed: Some(claimed), stalls: true, ..Self::ok(body) }
+    }
+
+    /// The body comes in two halves.
+    pub fn slow(body: impl Into<Vec<u8>>, pause: Duration) -> Self {
+        Self { pause, ..Self::ok(body) }
     }
 
     /// The body ends early.
@@ -103,7 +118,7 @@ fn serve(
     answers: &Mutex<HashMap<String, Answer>>,
     asked: &Mutex<Vec<String>>,
 ) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(std::time::Duration::from_secs(10)))?;
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
     while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
@@ -119,10 +134,13 @@ fn serve(
         answer.status
     )?;
     if !request.starts_with("HEAD ") {
-        stream.write_all(&answer.body)?;
+        let (first, second) = answer.body.split_at(answer.body.len() / 2);
+        stream.write_all(first)?;
+        std::thread::sleep(answer.pause);
+        stream.write_all(second)?;
     }
     if answer.stalls {
-        stream.set_read_timeout(Some(std::time::Duration::from_secs(120)))?;
+        stream.set_read_timeout(Some(Duration::from_secs(120)))?;
     } else {
         stream.shutdown(std::net::Shutdown::Write)?;
     }
