@@ -36,7 +36,9 @@ fn what_cannot_work_is_refused_before_a_box_is_made() {
 fn a_state_folder_that_cannot_be_made_is_named_before_anything_is_paid_for() {
     let world = World::new();
     let folder = world.state_folder();
+    world.settles();
     // A file where a folder has to be refuses root too, whom mode bits do not stop.
+    let _not_made_yet = std::fs::remove_dir_all(folder.join("locks"));
     std::fs::write(folder.join("locks"), "").expect("a file");
     let refused = world.invoke("start").fails(&folder.display().to_string());
     assert!(refused["fix"].as_str().unwrap().contains("must be writable"), "{refused}");

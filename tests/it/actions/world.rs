@@ -217,6 +217,15 @@ impl World {
         }
     }
 
+    /// Waits until Herdr's startup hook has run, and everything else that it started.
+    #[track_caller]
+    pub fn settles(&self) {
+        eventually("the startup hook has run", LONG, || {
+            let logs = self.logs();
+            !logs.is_empty() && logs.iter().all(|log| log["status"] != "running")
+        });
+    }
+
     /// Whether an action has ended.
     pub fn has_ended(&self, log_id: &str) -> bool {
         self.logs().iter().any(|log| log["log_id"] == log_id && log["status"] != "running")
