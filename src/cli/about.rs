@@ -6,6 +6,10 @@ use std::path::PathBuf;
 
 /// Options of `completions`.
 #[derive(Debug, Args)]
+#[command(after_help = "Where the script goes:\n  \
+    bash   ~/.local/share/bash-completion/completions/createos-sandbox\n  \
+    zsh    ~/.zfunc/_createos-sandbox, with fpath+=~/.zfunc before compinit in ~/.zshrc\n  \
+    fish   ~/.config/fish/completions/createos-sandbox.fish")]
 pub(crate) struct CompletionsArgs {
     /// The shell that reads the script
     pub(crate) shell: Shell,

@@ -1,6 +1,7 @@
 //! `createos-sandbox herdr …`: the plugin's actions.
 
 use clap::{Args, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// One action each; Herdr calls them by key, a person may call them in a pane.
@@ -40,28 +41,25 @@ pub(crate) enum HerdrCommand {
         orphans: bool,
     },
     /// Keep mappings true when panes move and after Herdr's start (Herdr calls this)
-    #[command(hide = true)]
+    #[command(skip)]
     Reconcile,
-    /// Finish a start that nobody owns any more (we call this ourselves)
-    #[command(hide = true)]
-    Cleanup {
-        /// The record's id
-        record: String,
-    },
+    /// Finish a start that nobody owns any more (we call this ourselves): the record's id
+    #[command(skip)]
+    Cleanup(String),
     /// The process of the pane that start opens (Herdr calls this)
-    #[command(hide = true)]
+    #[command(skip)]
     Provision,
     /// The process of the pane that sync opens (Herdr calls this)
-    #[command(hide = true)]
+    #[command(skip)]
     SyncPane,
     /// The pane that review opens after a key (Herdr calls this)
-    #[command(hide = true)]
+    #[command(skip)]
     ReviewPane,
     /// A popup that shows a message (Herdr calls this)
-    #[command(hide = true)]
+    #[command(skip)]
     Message,
     /// A popup that asks before a delete (Herdr calls this)
-    #[command(hide = true)]
+    #[command(skip)]
     AskDelete,
 }
 
@@ -96,4 +94,22 @@ pub(crate) struct UploadArgs {
     /// Write the archive (tar, gzip) to this file; - is stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// The command lines by which Herdr and this program itself start the inner ends of actions. They are read here
+/// and not by clap, which would propose them to people and complete them.
+pub(super) fn own(args: &[OsString]) -> Option<HerdrCommand> {
+    let [_, herdr, rest @ ..] = args else { return None };
+    let words: Vec<&str> = rest.iter().map(|arg| arg.to_str()).collect::<Option<_>>()?;
+    let command = match *words.as_slice() {
+        ["reconcile"] => HerdrCommand::Reconcile,
+        ["cleanup", record] => HerdrCommand::Cleanup(record.to_owned()),
+        ["provision"] => HerdrCommand::Provision,
+        ["sync-pane"] => HerdrCommand::SyncPane,
+        ["review-pane"] => HerdrCommand::ReviewPane,
+        ["message"] => HerdrCommand::Message,
+        ["ask-delete"] => HerdrCommand::AskDelete,
+        _ => return None,
+    };
+    (herdr == "herdr").then_some(command)
 }

@@ -26,6 +26,8 @@ use std::path::PathBuf;
 /// Run each Herdr agent pane in a CreateOS Sandbox, or in a local one
 #[derive(Debug, Parser)]
 #[command(name = "createos-sandbox", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "To see it work: createos-sandbox try\n\
+                        To set Herdr up: createos-sandbox setup herdr, or first: createos-sandbox setup herdr --doctor")]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -70,6 +72,9 @@ pub(crate) struct TryArgs {
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     if let Some(own) = local::own(args) {
         return Ok(Cli { command: Command::Local(LocalArgs { output: None, command: own }) });
+    }
+    if let Some(own) = herdr::own(args) {
+        return Ok(Cli { command: Command::Herdr(own) });
     }
     let mut command = Cli::command();
     let matches = match command.try_get_matches_from_mut(args) {

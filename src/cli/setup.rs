@@ -8,8 +8,8 @@ use std::path::PathBuf;
 #[command(after_help = "Exit codes: 0 done, or a doctor with nothing worse than warnings; \
                         1 it failed, or a required check failed; 2 wrong use, or it could not run at all.")]
 pub(crate) struct SetupArgs {
-    /// The program to set up
-    #[arg(value_enum, default_value_t = Host::Herdr)]
+    /// The program to set up; only herdr so far
+    #[arg(value_enum, default_value_t = Host::Herdr, hide_possible_values = true)]
     pub(crate) host: Host,
 
     /// Check everything and change nothing

@@ -108,7 +108,9 @@ pub(super) fn plan(title: &str, plan: &Plan, paths: &Paths, detail: Detail) -> S
             text.push_str(&indented(&diff));
         }
     }
-    text.push_str(&remarks(plan));
+    let remarks = remarks(plan);
+    // A diff has ended with an empty line already.
+    text.push_str(if text.ends_with("\n\n") { remarks.trim_start_matches('\n') } else { &remarks });
     text
 }
 

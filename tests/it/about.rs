@@ -120,11 +120,16 @@ fn a_verb_without_its_area_is_told_and_inner_commands_are_never_proposed() {
     assert_eq!(wrong.code, 2, "{wrong:?}");
     assert!(wrong.stderr.contains("tip: createos-sandbox local sandbox create"), "{wrong:?}");
     let near = home.run(&["local", "-o", "table", "superv"]);
+    let provision = home.run(&["herdr", "provison"]).fails(2, "unrecognized");
+    assert!(!provision.stderr.contains("'provision'"), "{provision:?}");
     for text in [&wrong.stderr, &near.stderr] {
         assert!(!text.contains("'enter'") && !text.contains("'supervise'"), "{text}");
     }
     for shell in ["bash", "zsh", "fish"] {
         let script = home.run(&["completions", shell]).success().stdout;
         assert!(!script.contains("supervise") && !script.contains("inner end"), "{shell}");
+        for inner in ["ask-delete", "provision", "reconcile", "sync-pane"] {
+            assert!(!script.contains(inner), "{shell}: {inner}");
+        }
     }
 }

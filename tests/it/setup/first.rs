@@ -96,7 +96,6 @@ fn the_plan_shows_what_would_change() {
         +command = "createos.sandbox.delete"
         +description = "delete the sandbox of this pane"
 
-
       prefix+shift+c is yours (true, line 3), so attach gets prefix+alt+c
 
     Nothing was changed (--dry-run).
