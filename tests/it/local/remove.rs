@@ -1,7 +1,7 @@
 //! rm: whatever the machine, the box or another rm is doing.
 
 use super::Sandbox;
-use crate::support::{Home, Outcome, User, eventually, outcome};
+use crate::support::{Home, Outcome, Pty, User, eventually, outcome};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -134,4 +134,16 @@ fn the_socket_of_a_killed_supervisor_goes_with_its_box() {
     });
     let _done = made.run(&["rm", "--yes", "@"]).success();
     assert!(!socket.exists());
+}
+
+#[test]
+fn ctrl_c_at_the_question_keeps_the_box() {
+    let sandbox = Sandbox::of(User::Me);
+    for (key, code) in [("\x03", 130), ("n", 1)] {
+        let mut terminal = Pty::spawn(sandbox.command(&["rm", "@"]), 24, 80);
+        terminal.expect("[y/N]", Duration::from_secs(60));
+        terminal.send(key);
+        assert_eq!(terminal.wait(Duration::from_secs(60)).code(), Some(code), "{}", terminal.text());
+        assert_eq!(sandbox.run(&["get", "@"]).success().json()["status"], "running");
+    }
 }

@@ -187,6 +187,13 @@ fn herdr_comes_by_its_own_installer() {
         "/install.sh",
         Answer::ok("echo installing >&2; mkdir -p ~/.local/bin && mv ~/herdr ~/.local/bin/herdr\n"),
     );
+    let mut shown = home.command(&["setup", "herdr", "--dry-run"]);
+    shown.env("HERDR_INSTALL_URL", server.url("/install.sh"));
+    let shown = crate::support::outcome(shown);
+    let exactly =
+        format!("herdr (--install-missing):\n  download {}\n  run it with", server.url("/install.sh"));
+    assert!(shown.stdout.contains(&exactly), "{shown:?}");
+    assert!(server.asked().is_empty(), "nothing was downloaded");
     let home_var = |name: &str, value: &str| {
         let mut command = home.command(&["setup", "herdr", "--install-missing", "--json"]);
         command.env(name, value);
