@@ -108,9 +108,7 @@ fn settled(session: &Session) -> Result<Arc<State>> {
     let began = Instant::now();
     loop {
         let state = session.store.read()?;
-        let mut opening = state.records.iter().filter(|record| {
-            record.phase == Phase::Starting && record.socket == session.socket && record.terminal.is_none()
-        });
+        let mut opening = state.records.iter().filter(|record| is_opening(record, &session.socket));
         let under_way = opening.any(|record| {
             let locked = |source| session.store.is_source_locked(&record.socket, source).unwrap_or(false);
             record.source.as_ref().is_some_and(locked)
@@ -120,6 +118,14 @@ fn settled(session: &Session) -> Result<Arc<State>> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Its pane is not known yet. One that has come as far as its box had a pane, and has lost it since.
+fn is_opening(record: &Record, socket: &str) -> bool {
+    record.phase == Phase::Starting
+        && record.socket == socket
+        && record.terminal.is_none()
+        && !record.create_called
 }
 
 /// A start that this pane belongs to, as its source or as the pane that it opened.
@@ -274,6 +280,28 @@ pub(super) fn is_ours(name: &str, installation: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_start_waits_only_for_panes_that_are_being_opened() {
+        let record = |more: serde_json::Value| -> Record {
+            let mut record = serde_json::json!({
+                "id": "00000000", "phase": "starting", "socket": "/s", "provider": "local", "box": "hd-x",
+                "agent": "shell", "local": "/w", "remote": "/workspace",
+            });
+            record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            serde_json::from_value(record).unwrap()
+        };
+        assert!(is_opening(&record(serde_json::json!({})), "/s"));
+        for more in [
+            serde_json::json!({ "phase": "ready" }),
+            serde_json::json!({ "socket": "/other" }),
+            serde_json::json!({ "terminal": "term_1" }),
+            // Herdr died while its box was made, and the clean-up looks for that box.
+            serde_json::json!({ "createCalled": true }),
+        ] {
+            assert!(!is_opening(&record(more.clone()), "/s"), "{more}");
+        }
+    }
 
     #[test]
     fn names_fit_and_say_repo_and_installation() {
