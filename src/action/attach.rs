@@ -21,6 +21,7 @@ pub(super) fn attach(session: &Session) -> Result<Report> {
     let chosen = choose(session)?;
     let record = &chosen.record;
     let process = bring_back(session, &record.id)?;
+    let _alone = session.store.lock_showing(&record.id)?;
     if session.store.is_record_owned(&record.id)? {
         // Our own process lives in the pane: if it holds, it comes back.
         crate::fs::write_atomic(&session.store.wake_file(&record.id), b"", crate::fs::Mode::Private)?;

@@ -15,6 +15,7 @@ use crate::state::{Record, RecordId};
 /// # Errors
 /// The box is gone, cannot be resumed, or the provider cannot be asked.
 pub(super) fn bring_back(session: &Session, id: &RecordId) -> Result<ProcessId> {
+    let _alone = session.store.lock_agent(id)?;
     let record = session
         .store
         .read()?

@@ -52,7 +52,6 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
     let modes = terminal::modes();
     let mut lost_since: Option<Instant> = None;
     let mut wait = Duration::from_secs(1);
-    let _stale = std::fs::remove_file(session.store.wake_file(id));
     loop {
         let Some(record) = record(session, id)? else {
             return hold(session, id, "its box was deleted", None, Choice::Deleted);
@@ -62,6 +61,8 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
                 let began = Instant::now();
                 let attached = attach(session, &record, process);
                 terminal::restore(modes.as_ref());
+                // An attach key that was pressed while the agent was shown wakes nothing later.
+                let _stale = std::fs::remove_file(session.store.wake_file(id));
                 if began.elapsed() > WAS_CONNECTED {
                     (lost_since, wait) = (None, Duration::from_secs(1));
                 }

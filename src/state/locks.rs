@@ -47,6 +47,24 @@ impl Store {
         Lock::is_held(&self.record_lock(id))
     }
 
+    /// Waits until nobody else opens a pane for this record.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub(crate) fn lock_showing(&self, id: &RecordId) -> Result<Lock> {
+        self.made()?;
+        Lock::wait(&self.folder().join("locks").join(format!("showing-{id}.lock")))
+    }
+
+    /// Waits until nobody else brings this record's agent back: two would start two agents.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub(crate) fn lock_agent(&self, id: &RecordId) -> Result<Lock> {
+        self.made()?;
+        Lock::wait(&self.folder().join("locks").join(format!("agent-{id}.lock")))
+    }
+
     /// Waits for the lock of a record.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ fn a_day_with_an_agent() {
     let attached = world.press("attach").ok();
     assert_eq!(attached["processId"], world.records()[0]["processId"], "the agent was never started anew");
     eventually("the restored shell is closed", LONG, || !world.pane_ids().contains(&after));
-    let shown = text(&world.records()[0]["pane"]);
+    let shown = world.shown_elsewhere(&after);
     world.answers(&shown, "third", "time");
     eventually("it is listed again", LONG, || listed(&world, &shown).as_deref() == Some("claude"));
     assert_eq!(world.boxes().len(), 1);

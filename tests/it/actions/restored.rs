@@ -19,8 +19,7 @@ fn attach_leaves_a_restored_pane_open_in_which_something_runs() {
     eventually("the person's program runs", LONG, || foreground() == "sleep");
     let attached = world.invoke("attach").ok();
     assert_eq!(attached["box"], world.records()[0]["box"]);
-    let shown = world.records()[0]["pane"].as_str().expect("a pane").to_owned();
-    assert_ne!(shown, pane);
+    let shown = world.shown_elsewhere(&pane);
     world.answers(&shown, "still", "here");
     assert_eq!(foreground(), "sleep", "the person's work goes on");
     assert_eq!(world.boxes()[0]["id"], id.as_str());
@@ -38,4 +37,39 @@ fn a_pane_outlives_the_end_of_its_child_and_a_program_that_is_away_for_a_moment(
     std::fs::rename(&away, &there).expect("a rename");
     world.answers(&pane, "back", "again");
     assert_eq!((world.boxes().len(), &world.boxes()[0]["id"]), (1, &id.into()));
+}
+
+#[test]
+fn an_attach_while_the_agent_is_shown_wakes_nothing_later() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    world.answers(&pane, "it ", "runs");
+    let _ = world.invoke("attach").ok();
+    world.types(&pane, "exit 7");
+    world.sees(&pane, "the agent has ended, exit code 7");
+    world.key(&pane, "q");
+    eventually("q closes the pane, which holds", LONG, || !world.pane_ids().contains(&pane));
+}
+
+#[test]
+fn attach_keys_at_once_start_one_agent_in_one_pane() {
+    let mut world = World::new();
+    let (_, pane) = world.start();
+    world.types(&pane, "exit 7");
+    world.sees(&pane, "the agent has ended, exit code 7");
+    let terminal = world.records()[0]["terminal"].clone();
+    world.stop_server();
+    world.serve();
+    eventually("the mapping is bound again", LONG, || world.records()[0]["terminal"] != terminal);
+    let keys: Vec<_> = (0..6).map(|_| world.begin("attach")).collect();
+    for key in &keys {
+        let _ = world.wait(key).ok();
+    }
+    let started = || {
+        let started = |argv: &&Vec<String>| argv.contains(&"start".to_owned());
+        world.calls_of("process").iter().filter(started).count()
+    };
+    assert_eq!(started(), 2, "one by the start, one by all the keys");
+    eventually("the restored shell is closed", LONG, || !world.pane_ids().contains(&pane));
+    assert_eq!(world.pane_ids().len(), 2, "{:?}", world.pane_ids());
 }

@@ -349,6 +349,14 @@ impl World {
         self.state()["records"].as_array().expect("records").clone()
     }
 
+    /// Waits until the only record's box is shown in another pane than this one; that pane.
+    #[track_caller]
+    pub fn shown_elsewhere(&self, pane: &str) -> String {
+        let shown = || self.records()[0]["pane"].as_str().map(str::to_owned);
+        eventually("another pane shows it", LONG, || shown().is_some_and(|shown| shown != pane));
+        shown().expect("it was just there")
+    }
+
     fn local(&self, args: &[&str]) -> crate::support::Outcome {
         self.home.run(args)
     }
