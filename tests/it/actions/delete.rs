@@ -57,3 +57,15 @@ fn a_key_asks_in_a_popup_with_what_is_not_applied_yet() {
     eventually("the box is deleted", LONG, || world.boxes().is_empty());
     world.sees(&pane, "its box was deleted");
 }
+
+#[test]
+fn the_delete_key_itself_is_the_second_word() {
+    let world = World::new();
+    let _ = world.start();
+    let _ = world.press("delete").ok();
+    world.popup_says("Delete this box for ever?");
+    // While a popup is open the prefix and the key reach its program, and Herdr sees neither.
+    world.types_in_popup("\u{2}X");
+    eventually("the box is deleted", LONG, || world.boxes().is_empty());
+    world.popup_closes();
+}

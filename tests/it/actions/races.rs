@@ -52,6 +52,28 @@ fn closing_the_pane_of_a_start_deletes_its_box() {
 }
 
 #[test]
+fn a_crash_of_herdr_in_the_middle_of_a_start_leaves_no_box_and_no_deaf_key() {
+    let mut world = World::new();
+    world.settles();
+    world.script("hold", json!("create"));
+    let _ = world.begin("start");
+    eventually("the box is there", LONG, || world.boxes().len() == 1);
+    world.crash();
+    eventually("its process is gone", LONG, || !world.runs("provision"));
+    world.script("hold", json!(null));
+    eventually("the box is gone", LONG, || world.boxes().is_empty());
+    eventually("the record is gone", LONG, || world.records().is_empty());
+    world.serve();
+    if world.panes().is_empty() {
+        // Herdr saves with a delay: it may have forgotten the workspace.
+        let top = world.repo.root().display().to_string();
+        world.herdr(&["workspace", "create", "--cwd", &top, "--focus"]);
+    }
+    let _ = world.start();
+    assert_eq!(world.boxes().len(), 1);
+}
+
+#[test]
 fn a_start_that_is_killed_at_any_step_is_finished_by_the_next_action() {
     // The moments: in the create call, with a box, with its upload, with its base, with its agent.
     for moment in ["create", "get", "push", "exec", "process start"] {

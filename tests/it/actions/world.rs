@@ -140,6 +140,14 @@ impl World {
         }
     }
 
+    /// Kills the server, without a word to anybody.
+    pub fn crash(&mut self) {
+        drop(self.hands.take());
+        let mut server = self.server.take().expect("a server");
+        server.kill().expect("it runs");
+        server.wait().expect("the server ends");
+    }
+
     /// Runs herdr; its `.result`.
     #[track_caller]
     pub fn herdr(&self, args: &[&str]) -> Value {
