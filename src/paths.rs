@@ -157,6 +157,18 @@ impl Paths {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_replaced_file_is_found_under_its_plain_name_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let (plain, odd) = (dir.path().join("prog"), dir.path().join("prog (deleted)"));
+        assert_eq!(replaced(&odd), None, "neither is there");
+        std::fs::write(&plain, "").unwrap();
+        assert_eq!(replaced(&odd).as_ref(), Some(&plain));
+        assert_eq!(replaced(&plain), None);
+        std::fs::write(&odd, "").unwrap();
+        assert_eq!(replaced(&odd), None, "a file may be called so");
+    }
+
     fn paths(vars: &[(&str, &str)]) -> Paths {
         let vars = vars.to_vec();
         Paths::compute("/h".into(), move |name| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| v.into()))
