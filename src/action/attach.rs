@@ -20,18 +20,20 @@ const PANE: Duration = Duration::from_secs(20);
 pub(super) fn attach(session: &Session) -> Result<Report> {
     let chosen = choose(session)?;
     let record = &chosen.record;
-    let process = bring_back(session, &record.id)?;
+    let brought = bring_back(session, &record.id)?;
     let _alone = session.store.lock_showing(&record.id)?;
     if session.store.is_record_owned(&record.id)? {
-        // Our own process lives in the pane: if it holds, it comes back.
-        crate::fs::write_atomic(&session.store.wake_file(&record.id), b"", crate::fs::Mode::Private)?;
+        // Our own process lives in the pane: if it holds, or is about to, it comes back.
+        if brought.anew || session.store.is_holding(&record.id)? {
+            crate::fs::write_atomic(&session.store.wake_file(&record.id), b"", crate::fs::Mode::Private)?;
+        }
     } else {
         show_in_new_pane(session, record)?;
     }
     let by_worktree = if chosen.by_worktree { ", the only box of this worktree" } else { "" };
     Ok(Report::new(format!("{} runs in box {}{by_worktree}", title(record), record.name))
         .field("box", record.name.as_str())
-        .field("processId", process.as_str())
+        .field("processId", brought.process.as_str())
         .notice(if chosen.by_worktree { Notice::Toast } else { Notice::Nothing })
         .on(record.pane.as_ref()))
 }

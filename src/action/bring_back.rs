@@ -10,11 +10,20 @@ use crate::createos::{
 use crate::error::{Error, Result};
 use crate::state::{Record, RecordId};
 
+/// An agent that runs.
+#[derive(Debug)]
+pub(super) struct Brought {
+    /// Its process.
+    pub(super) process: ProcessId,
+    /// Something had to be done for it: whoever shows it will notice, or has noticed already.
+    pub(super) anew: bool,
+}
+
 /// Makes the agent run, and gives its process.
 ///
 /// # Errors
 /// The box is gone, cannot be resumed, or the provider cannot be asked.
-pub(super) fn bring_back(session: &Session, id: &RecordId) -> Result<ProcessId> {
+pub(super) fn bring_back(session: &Session, id: &RecordId) -> Result<Brought> {
     let _alone = session.store.lock_agent(id)?;
     let record = session
         .store
@@ -24,11 +33,11 @@ pub(super) fn bring_back(session: &Session, id: &RecordId) -> Result<ProcessId> 
         .ok_or_else(|| Error::failed("the box of this pane was deleted"))?;
     let provider = session.provider(record.provider)?;
     let box_id = box_id(&record)?;
-    run_box(session, &record, &provider, &box_id)?;
+    let resumed = run_box(session, &record, &provider, &box_id)?;
     if let Some(process) = &record.process
         && agent_end(&provider, &box_id, process)?.is_none()
     {
-        return Ok(process.clone());
+        return Ok(Brought { process: process.clone(), anew: resumed });
     }
     let agent: Agent = record.agent.parse()?;
     let program = record.program.clone().ok_or_else(|| {
@@ -42,11 +51,11 @@ pub(super) fn bring_back(session: &Session, id: &RecordId) -> Result<ProcessId> 
         }
         Ok(())
     })?;
-    Ok(process)
+    Ok(Brought { process, anew: true })
 }
 
-/// Resumes the box if it is paused, and waits until it runs.
-pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, id: &BoxId) -> Result<()> {
+/// Resumes the box if it is paused, and waits until it runs. Whether it had to be waited for.
+pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, id: &BoxId) -> Result<bool> {
     let view = match provider.get(id) {
         Ok(view) => view,
         Err(failure) if failure.refusal == Refusal::NotFound => {
@@ -55,11 +64,12 @@ pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, i
         Err(failure) => return Err(failure.into()),
     };
     match view.status {
-        Status::Running => Ok(()),
+        Status::Running => Ok(false),
         Status::Paused | Status::Pausing => {
             needs_lifecycle(provider, "resume")?;
             provider.resume(id)?;
-            Ok(provider.wait_running(id, UP)?)
+            provider.wait_running(id, UP)?;
+            Ok(true)
         }
         Status::Destroyed | Status::Destroying => {
             forget(session, record)?;
@@ -69,7 +79,8 @@ pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, i
         Status::Failed => Err(Error::failed(format!("box {} has failed", record.name))
             .help(format!("look at it with: {}", provider.shown(&["get", id.as_str()])))),
         Status::Creating | Status::Resuming | Status::Forking | Status::Unknown(_) => {
-            Ok(provider.wait_running(id, UP)?)
+            provider.wait_running(id, UP)?;
+            Ok(true)
         }
     }
 }

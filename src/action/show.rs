@@ -59,10 +59,10 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
         let end = match &record.process {
             Some(process) => {
                 let began = Instant::now();
+                // Whoever wanted it shown has it now; a key from here on finds a box that had to be brought back.
+                let _answered = std::fs::remove_file(session.store.wake_file(id));
                 let attached = attach(session, &record, process);
                 terminal::restore(modes.as_ref());
-                // An attach key that was pressed while the agent was shown wakes nothing later.
-                let _stale = std::fs::remove_file(session.store.wake_file(id));
                 if began.elapsed() > WAS_CONNECTED {
                     (lost_since, wait) = (None, Duration::from_secs(1));
                 }
@@ -211,6 +211,7 @@ fn choose(session: &Session, id: &RecordId, record: Option<&Record>, mut choice:
     if !std::io::stdin().is_terminal() {
         return Ok(Decision::Close);
     }
+    let _holding = session.store.hold(id)?;
     offer(choice);
     loop {
         match key(session, id, choice)? {

@@ -56,6 +56,27 @@ impl Store {
         Lock::wait(&self.folder().join("locks").join(format!("showing-{id}.lock")))
     }
 
+    /// Takes the lock of a record's holding screen, for its pane's process.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub(crate) fn hold(&self, id: &RecordId) -> Result<Option<Lock>> {
+        self.made()?;
+        Lock::take_soon(&self.holding_lock(id))
+    }
+
+    /// Whether a record's pane shows its holding screen.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub(crate) fn is_holding(&self, id: &RecordId) -> Result<bool> {
+        Lock::is_held(&self.holding_lock(id))
+    }
+
+    fn holding_lock(&self, id: &RecordId) -> PathBuf {
+        self.folder().join("locks").join(format!("holding-{id}.lock"))
+    }
+
     /// Waits until nobody else brings this record's agent back: two would start two agents.
     ///
     /// # Errors
