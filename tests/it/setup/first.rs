@@ -2,6 +2,7 @@
 
 use super::{BUNDLE, CONFIG, SETTINGS, createos, machine, plain, tree};
 use crate::support::{Herdr, Home, User, binary};
+use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn one_command_links_the_plugin_and_writes_settings_and_keys() {
@@ -16,6 +17,9 @@ fn one_command_links_the_plugin_and_writes_settings_and_keys() {
              \"remoteRoot\": \"/workspace\"\n}\n"
         );
         assert_eq!(home.read(CONFIG).matches("type = \"plugin_action\"").count(), 6);
+        let mode =
+            |file: &str| std::fs::metadata(home.path().join(file)).unwrap().permissions().mode() & 0o7777;
+        assert_eq!((mode(CONFIG), mode(SETTINGS)), (0o644, 0o600), "new files");
         let record = &herdr.registry()[0];
         assert_eq!(record["plugin_id"], "createos.sandbox");
         assert_eq!(record["enabled"], true);
