@@ -7,13 +7,13 @@ mod config;
 mod createos;
 mod error;
 mod exec;
-
 mod fs;
 mod herdr;
 mod keys;
 mod local;
 mod merge;
 mod paths;
+mod random;
 mod setup;
 mod state;
 mod trial;

@@ -10,7 +10,7 @@ use crate::createos::{BoxId, BoxName, CreateSpec, ProviderBox};
 use crate::error::{Error, IoContext, Result};
 use crate::merge::{self, Ledger, Outcome, Remote};
 use crate::worktree::{self, Packed, RelPath, Rules, Selection, Worktree};
-use crate::{local, state, ui};
+use crate::{local, random, ui};
 use stage::{Interrupt, Stage};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -119,7 +119,7 @@ fn describe(selection: &Selection, made_up: bool) -> String {
 
 /// A box without any network, named so that a list of boxes explains it.
 fn create(stage: &Stage) -> Result<(BoxId, String)> {
-    let name: BoxName = format!("hd-try-{}", state::random::letters(5))
+    let name: BoxName = format!("hd-try-{}", random::letters(5))
         .parse()
         .map_err(|error| Error::failed(format!("the box got no name: {error}")))?;
     let created = stage.provider().create(&CreateSpec {

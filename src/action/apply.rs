@@ -76,7 +76,10 @@ pub(super) fn carry_out(
 /// There is none, or files were changed since: they are named and nothing is changed.
 pub(super) fn undo(session: &Session) -> Result<Report> {
     let record = choose(session)?.record;
-    let undone = ledger(session, &record)?.undo(&record.worktree)?;
+    let undone = ledger(session, &record)?.undo(&record.worktree).map_err(|error| match error.hints() {
+        [] => error.help("see what the box has with: createos-sandbox herdr review"),
+        _ => error,
+    })?;
     let paths: Vec<_> = undone.paths.iter().map(|path| path.to_string()).collect();
     Ok(Report::new(format!("the last apply of box {} was taken back: {}", record.name, some(&paths)))
         .field("result", "undone")

@@ -5,6 +5,7 @@ use super::report::{Notice, Report};
 use super::session::Session;
 use super::start::{RECORD, title};
 use super::which::choose;
+use crate::createos::ProcessId;
 use crate::error::{Error, Result};
 use crate::herdr::{Pane, Place};
 use crate::state::Record;
@@ -20,42 +21,81 @@ const PANE: Duration = Duration::from_secs(20);
 pub(super) fn attach(session: &Session) -> Result<Report> {
     let chosen = choose(session)?;
     let record = &chosen.record;
-    let brought = bring_back(session, &record.id)?;
-    let _alone = session.store.lock_showing(&record.id)?;
-    if session.store.is_record_owned(&record.id)? {
-        // Our own process lives in the pane: if it holds, or is about to, it comes back.
-        if brought.anew || session.store.is_holding(&record.id)? {
-            crate::fs::write_atomic(&session.store.wake_file(&record.id), b"", crate::fs::Mode::Private)?;
-        }
-    } else {
-        show_in_new_pane(session, record)?;
-    }
+    // Named from elsewhere: its own pane gets the focus.
+    let process = reattach(session, record, session.wanted.is_some())?;
+    let shown = session.store.read()?.record(&record.id).and_then(|record| record.pane.clone());
     let by_worktree = if chosen.by_worktree { ", the only box of this worktree" } else { "" };
     Ok(Report::new(format!("{} runs in box {}{by_worktree}", title(record), record.name))
         .field("box", record.name.as_str())
-        .field("processId", brought.process.as_str())
+        .field("processId", process.as_str())
         .notice(if chosen.by_worktree { Notice::Toast } else { Notice::Nothing })
-        .on(record.pane.as_ref()))
+        .on(shown.as_ref()))
+}
+
+/// Brings the box and its agent back into its pane, or into a new one, which has the focus then. Its own pane
+/// gets the focus with `go_there`.
+///
+/// # Errors
+/// The box cannot be brought back, or its pane cannot be opened.
+pub(super) fn reattach(session: &Session, record: &Record, go_there: bool) -> Result<ProcessId> {
+    let brought = bring_back(session, &record.id)?;
+    let _alone = session.store.lock_showing(&record.id)?;
+    // Who held the lock before may have opened another pane for it.
+    let state = session.store.read()?;
+    let record = state.record(&record.id).ok_or_else(|| Error::failed("the box of this pane was deleted"))?;
+    let own = own_pane(session, record)?;
+    if record.socket == session.socket && own.is_none() {
+        // Its pane was just closed: the process of it has half a second left (contract `herdr.md` 13).
+        wait_until("the closed pane of the box did not end", || {
+            Ok(!session.store.is_record_owned(&record.id)?)
+        })?;
+    }
+    if !session.store.is_record_owned(&record.id)? {
+        show_in_new_pane(session, record, own)?;
+        return Ok(brought.process);
+    }
+    // Our own process lives in the pane: if it holds, or is about to, it comes back.
+    if brought.anew || session.store.is_holding(&record.id)? {
+        crate::fs::write_atomic(&session.store.wake_file(&record.id), b"", crate::fs::Mode::Private)?;
+    }
+    if let Some(pane) = own.filter(|_| go_there) {
+        // After a restart of Herdr it is no plugin pane any more, and stays without the focus.
+        let _stays_where_it_is = session.herdr.focus_plugin_pane(&pane.id);
+    }
+    Ok(brought.process)
+}
+
+fn wait_until(what: &str, done: impl Fn() -> Result<bool>) -> Result<()> {
+    let began = Instant::now();
+    while !done()? {
+        if began.elapsed() > PANE {
+            return Err(Error::failed(what).help("look at the pane, then try again"));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
 }
 
 /// Opens a pane beside the restored one, and closes that one only if the mapping names it and nothing
 /// but its own shell is in it.
-fn show_in_new_pane(session: &Session, record: &Record) -> Result<()> {
-    let restored = restored_pane(session, record)?;
+fn show_in_new_pane(session: &Session, record: &Record, restored: Option<Pane>) -> Result<()> {
     let beside = match &restored {
         Some(pane) => pane.id.clone(),
         None => session.need_focus()?.id.clone(),
     };
     let env = [(RECORD, record.id.as_str())];
-    session.herdr.open_plugin_pane("agent", Place::RightOf(&beside), Some(&record.worktree), &env)?;
-    let began = Instant::now();
-    while !session.store.is_record_owned(&record.id)? {
-        if began.elapsed() > PANE {
-            return Err(
-                Error::failed("the new pane did not show the box").help("look at the pane, then try again")
-            );
-        }
-        std::thread::sleep(Duration::from_millis(50));
+    let place = Place::RightOf(&beside);
+    let opened = session.herdr.open_plugin_pane("agent", place, Some(&record.worktree), &env)?;
+    wait_until("the new pane did not show the box", || session.store.is_record_owned(&record.id))?;
+    if let Some(opened) = opened {
+        session.store.update(|state| {
+            if let Some(record) = state.record_mut(&record.id) {
+                record.socket.clone_from(&session.socket);
+                record.terminal = Some(opened.terminal);
+                record.pane = Some(opened.id);
+            }
+            Ok(())
+        })?;
     }
     if let Some(pane) = restored
         && session.herdr.foreground(&pane.id).is_ok_and(|foreground| foreground.is_idle_shell())
@@ -65,8 +105,10 @@ fn show_in_new_pane(session: &Session, record: &Record) -> Result<()> {
     Ok(())
 }
 
-/// The pane that the mapping names by its terminal, if it is there.
-fn restored_pane(session: &Session, record: &Record) -> Result<Option<Pane>> {
-    let Some(terminal) = &record.terminal else { return Ok(None) };
+/// The pane that the mapping names by its terminal, if it is there: after a restart the restored shell.
+fn own_pane(session: &Session, record: &Record) -> Result<Option<Pane>> {
+    let Some(terminal) = record.terminal.as_ref().filter(|_| record.socket == session.socket) else {
+        return Ok(None);
+    };
     Ok(session.herdr.panes()?.into_iter().find(|pane| pane.terminal == *terminal))
 }

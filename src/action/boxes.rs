@@ -1,11 +1,15 @@
 //! `boxes`: every box, redrawn in place every five seconds.
 
+use super::attach::reattach;
 use super::delete::delete_now;
-use super::inventory::{Item, Owner, inventory};
-use super::provision::delete_box;
+use super::forget::delete_box;
+use super::inventory::{Inventory, Item, Owner, inventory};
 use super::session::Session;
 use super::terminal::{self, Keys, Typed};
+use super::which::ready;
+use crate::createos::ProviderKind;
 use crate::error::{Error, Result};
+use crate::state::Record;
 use crate::ui;
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -16,19 +20,24 @@ use std::time::Duration;
 
 /// How often the list is asked for.
 const EVERY: Duration = Duration::from_secs(5);
+/// A message at the bottom has at most so many lines.
+const FOOTER: usize = 3;
 /// The alternate screen without a cursor, and back.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 
-/// Shows the list until `q` or Esc. Without a terminal it is printed once.
+/// Shows the list until `q` or Esc, or until a box is attached to. Without a terminal it is printed once.
 ///
 /// # Errors
-/// The terminal cannot be read; without one, the provider cannot be asked.
+/// The terminal cannot be read; without one, no provider can be asked.
 pub(super) fn boxes(session: &Session) -> Result<()> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        let screen = Screen { items: Some(inventory(session)?), ..Screen::default() };
-        let rows = screen.rows(session);
-        ui::line(rows.join("\n"));
+        let inventory = inventory(session)?.or_error()?;
+        for failure in inventory.unasked.iter().map(cannot_be_asked) {
+            ui::note(format!("warning: {failure}"));
+        }
+        let screen = Screen { items: Some(inventory.items), ..Screen::default() };
+        ui::line(screen.rows(session, usize::MAX).join("\n"));
         return Ok(());
     }
     let resized = Arc::new(AtomicBool::new(false));
@@ -51,25 +60,28 @@ fn watch(session: &Session, keys: &Keys, resized: &AtomicBool) -> Result<()> {
             screen.take(listing);
         }
         resized.store(false, Ordering::Relaxed);
-        let _closed = ui::raw(screen.frame(session, terminal::size()).as_bytes());
+        screen.draw(session);
         match keys.read(Duration::from_millis(250)) {
             Typed::Nothing => {}
             Typed::Ended => return Ok(()),
-            Typed::Bytes(bytes) => {
-                if screen.question.is_some() {
-                    if bytes == b"y" {
-                        screen.delete(session);
-                        let _asks_at_once = wishes.send(());
-                    }
-                    screen.question = None;
-                    continue;
+            // An answer is one key, pressed when the question was there.
+            Typed::Bytes(bytes) if screen.question.is_some() => {
+                if bytes == b"y" {
+                    screen.delete(session);
+                    let _asks_at_once = wishes.send(());
                 }
-                match bytes.as_slice() {
-                    b"q" | b"\x1b" | b"\x03" => return Ok(()),
-                    b"j" | b"\x1b[B" | b"\x1bOB" => screen.selected += 1,
-                    b"k" | b"\x1b[A" | b"\x1bOA" => screen.selected = screen.selected.saturating_sub(1),
-                    b"d" => screen.ask_delete(),
-                    _ => {}
+                screen.question = None;
+            }
+            Typed::Bytes(bytes) => {
+                for key in terminal::single_keys(&bytes) {
+                    match key {
+                        b"q" | b"\x1b" | b"\x03" => return Ok(()),
+                        b"j" | b"\x1b[B" | b"\x1bOB" => screen.down(),
+                        b"k" | b"\x1b[A" | b"\x1bOA" => screen.selected = screen.selected.saturating_sub(1),
+                        b"d" => screen.ask_delete(),
+                        b"\r" | b"\n" if screen.attach(session) => return Ok(()),
+                        _ => {}
+                    }
                 }
             }
         }
@@ -77,7 +89,7 @@ fn watch(session: &Session, keys: &Keys, resized: &AtomicBool) -> Result<()> {
 }
 
 /// Asks for the list on its own thread: a provider that hangs must not hang the keys.
-fn ask(answers: &Sender<Result<Vec<Item>>>, wanted: &Receiver<()>) {
+fn ask(answers: &Sender<Result<Inventory>>, wanted: &Receiver<()>) {
     loop {
         let listing = Session::open().and_then(|session| inventory(&session));
         if answers.send(listing).is_err() {
@@ -92,29 +104,46 @@ fn ask(answers: &Sender<Result<Vec<Item>>>, wanted: &Receiver<()>) {
 #[derive(Default)]
 struct Screen {
     items: Option<Vec<Item>>,
+    /// Who could not be asked the last time; their boxes are shown as they were.
+    failures: Vec<String>,
     message: Option<String>,
     selected: usize,
     question: Option<Item>,
 }
 
 impl Screen {
-    /// A list that cannot be had leaves the old one on the screen.
-    fn take(&mut self, listing: Result<Vec<Item>>) {
-        match listing {
-            Ok(items) => {
-                // The choice stays on its box when others come and go.
-                let chosen = self.chosen().map(|item| item.view.id.clone());
-                let at = chosen.and_then(|id| items.iter().position(|item| item.view.id == id));
-                self.selected = at.unwrap_or(self.selected);
-                self.items = Some(items);
-                self.message = None;
+    /// What cannot be had leaves what was there on the screen.
+    fn take(&mut self, listing: Result<Inventory>) {
+        let inventory = match listing {
+            Ok(inventory) => inventory,
+            Err(error) => {
+                self.failures = vec![format!("error: {}", error.message())];
+                return;
             }
-            Err(error) => self.message = Some(format!("error: {}", error.message())),
+        };
+        self.failures = inventory.unasked.iter().map(cannot_be_asked).collect();
+        let silent = |item: &Item| inventory.unasked.iter().any(|(kind, _)| *kind == item.provider);
+        let mut items = inventory.items;
+        items.extend(self.items.iter().flatten().filter(|item| silent(item)).cloned());
+        items.sort_by_key(|item| !item.is_ours());
+        if items.is_empty() && self.items.is_none() && !self.failures.is_empty() {
+            return;
         }
+        // The choice stays on its box when others come and go.
+        let chosen = self.chosen().map(|item| item.view.id.clone());
+        let at = chosen.and_then(|id| items.iter().position(|item| item.view.id == id));
+        self.selected = at.unwrap_or(self.selected);
+        self.items = Some(items);
+        self.message = None;
     }
 
     fn chosen(&self) -> Option<&Item> {
         self.items.as_ref()?.get(self.selected)
+    }
+
+    fn down(&mut self) {
+        let last = self.items.as_ref().map_or(0, Vec::len).saturating_sub(1);
+        self.selected = (self.selected + 1).min(last);
     }
 
     fn ask_delete(&mut self) {
@@ -134,26 +163,51 @@ impl Screen {
         });
     }
 
-    /// The table's rows, the head first. Names are anybody's text.
-    fn rows(&self, session: &Session) -> Vec<String> {
+    /// Brings the chosen box back into its pane, or into a new one; true when that is done.
+    fn attach(&mut self, session: &Session) -> bool {
+        let Some(item) = self.chosen().cloned() else { return false };
+        self.message = Some(format!("attaching to {} …", item.view.name));
+        self.draw(session);
+        match attach(session, &item) {
+            Ok(()) => true,
+            Err(error) => {
+                self.message = Some(format!("error: {}", error.message()));
+                false
+            }
+        }
+    }
+
+    /// The table's rows for a screen of this width, the head first. Names are anybody's text.
+    fn rows(&self, session: &Session, width: usize) -> Vec<String> {
         let Some(items) = &self.items else { return vec!["asking for the list …".into()] };
-        let mut rows = vec![row("BOX", "STATUS", "AUTO-PAUSE", "PANE", "WORKTREE")];
-        for item in items {
-            let worktree = item.worktree.as_ref().map(|path| session.paths.show(path)).unwrap_or_default();
-            let pause = item.view.auto_pause_seconds.map(pause).unwrap_or_default();
+        let head = ["BOX", "STATUS", "AUTO-PAUSE", "PANE", "WORKTREE"].map(str::to_owned);
+        let mut rows = vec![head];
+        rows.extend(items.iter().map(|item| {
             let owner = match &item.owner {
                 Owner::Pane(pane) => pane.as_str(),
                 Owner::Orphan => "orphan",
+                Owner::NoSession => "session not running",
                 Owner::Unmapped => "no mapping",
                 Owner::Elsewhere => "elsewhere",
             };
             let name = if item.view.name.is_empty() { item.view.id.as_str() } else { &item.view.name };
-            rows.push(row(name, item.view.status.word(), &pause, owner, &worktree));
-        }
+            [
+                cut(&one_line(name), 28),
+                cut(&one_line(item.view.status.word()), 10),
+                item.view.auto_pause_seconds.map(pause).unwrap_or_default(),
+                cut(&one_line(owner), 19),
+                item.worktree.as_ref().map(|path| one_line(&session.paths.show(path))).unwrap_or_default(),
+            ]
+        }));
+        let mut lines = table(&rows, width);
         if items.is_empty() {
-            rows.push("no boxes".into());
+            lines.push("no boxes".into());
         }
-        rows
+        lines
+    }
+
+    fn draw(&mut self, session: &Session) {
+        let _closed = ui::raw(self.frame(session, terminal::size()).as_bytes());
     }
 
     /// The whole screen, drawn over what was there.
@@ -161,8 +215,9 @@ impl Screen {
         let (height, width) = (usize::from(height), usize::from(width));
         let count = self.items.as_ref().map_or(0, Vec::len);
         self.selected = self.selected.min(count.saturating_sub(1));
-        let rows = self.rows(session);
-        let room = height.saturating_sub(3).max(1);
+        let rows = self.rows(session, width);
+        let footer = self.footer(width);
+        let room = height.saturating_sub(footer.len() + 2).max(1);
         let first = (self.selected + 1).saturating_sub(room);
         let mut frame = String::from("\x1b[H");
         let head = rows.first().cloned().unwrap_or_default();
@@ -171,29 +226,52 @@ impl Screen {
             push(&mut frame, text, width, count > 0 && at == self.selected);
         }
         frame.push_str("\x1b[J");
-        let last = match (&self.question, &self.message) {
-            (Some(item), _) => {
-                format!("delete {} for ever? y deletes, any other key keeps it", item.view.name)
-            }
-            (None, Some(message)) => message.clone(),
-            (None, None) => format!("{}   d delete   j k move   q quit", ui::count(count as u64, "box")),
-        };
-        let _into_a_string =
-            write!(frame, "\x1b[{};1H\x1b[K{}", height.max(1), cut(&ui::visible(&last), width));
+        for (at, text) in footer.iter().enumerate() {
+            let row = (height + at + 1).saturating_sub(footer.len()).max(1);
+            let _into_a_string = write!(frame, "\x1b[{row};1H\x1b[K{}", cut(text, width));
+        }
         frame
     }
+
+    /// The lines at the bottom: a question, what happened, or what to press.
+    fn footer(&self, width: usize) -> Vec<String> {
+        let count = self.items.as_ref().map_or(0, Vec::len);
+        let text = match (&self.question, &self.message, self.failures.as_slice()) {
+            (Some(item), ..) => {
+                format!("delete {} for ever? y deletes, any other key keeps it", item.view.name)
+            }
+            (None, Some(message), _) => message.clone(),
+            (None, None, [_, ..]) => self.failures.join("; "),
+            (None, None, []) => {
+                format!("{}   Enter attach   d delete   j k move   q quit", ui::count(count as u64, "box"))
+            }
+        };
+        let lines = ui::wrap(&ui::visible_line(&text), width.max(8));
+        lines.lines().take(FOOTER).map(str::to_owned).collect()
+    }
+}
+
+/// In one line: who could not be asked, and why.
+fn cannot_be_asked((kind, error): &(ProviderKind, Error)) -> String {
+    format!("{} boxes cannot be listed: {}", kind.word(), error.message())
+}
+
+/// Lines of aligned columns. Where the screen is narrow, the setting of auto-pause gives way.
+fn table(rows: &[[String; 5]], width: usize) -> Vec<String> {
+    let columns: &[usize] = if width < 72 { &[0, 1, 3, 4] } else { &[0, 1, 2, 3, 4] };
+    let wide = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = columns.iter().map(|column| wide(*column)).collect();
+    let line = |row: &[String; 5]| {
+        let cells = columns.iter().zip(&widths).map(|(column, width)| format!("{:<width$}", row[*column]));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
 }
 
 fn push(frame: &mut String, text: &str, width: usize, chosen: bool) {
     let text = cut(text, width);
     let (on, off) = if chosen { ("\x1b[7m", "\x1b[0m") } else { ("", "") };
     let _into_a_string = write!(frame, "{on}{text}{off}\x1b[K\r\n");
-}
-
-fn row(name: &str, status: &str, pause: &str, pane: &str, worktree: &str) -> String {
-    let name = cut(&one_line(name), 28);
-    let status = cut(&one_line(status), 10);
-    format!("{name:<28}  {status:<10}  {pause:<10}  {pane:<10}  {}", one_line(worktree)).trim_end().to_owned()
 }
 
 /// Hostile text made visible, in one line.
@@ -223,11 +301,29 @@ fn pause(seconds: u64) -> String {
 /// # Errors
 /// The provider's refusal.
 pub(super) fn delete(session: &Session, item: &Item) -> Result<()> {
-    let state = session.store.read()?;
-    match state.records.iter().find(|record| record.box_id.as_ref() == Some(&item.view.id)) {
-        Some(record) => delete_now(session, record).map(|_| ()),
-        None => delete_box(session, &session.provider(item.provider)?, &item.view.id).map_err(Error::from),
+    match record(session, item)? {
+        Some(record) => delete_now(session, &record).map(|_| ()),
+        None => {
+            delete_box(&session.provider(item.provider)?, &item.view.id)?;
+            session.store.forget_base(&item.view.id);
+            Ok(())
+        }
     }
+}
+
+fn attach(session: &Session, item: &Item) -> Result<()> {
+    match record(session, item)? {
+        Some(record) => reattach(session, &ready(record)?, true).map(|_| ()),
+        None if item.is_ours() => {
+            Err(Error::failed("this box has no mapping any more, only d is left for it"))
+        }
+        None => Err(Error::failed("this box was made elsewhere and has no agent of a pane here")),
+    }
+}
+
+fn record(session: &Session, item: &Item) -> Result<Option<Record>> {
+    let state = session.store.read()?;
+    Ok(state.records.iter().find(|record| record.box_id.as_ref() == Some(&item.view.id)).cloned())
 }
 
 #[cfg(test)]
@@ -235,10 +331,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_names_stay_in_their_cell() {
-        let text = row("x\u{1b}[2J\nfake row\u{202e}", "running", "30m", "w1:p1", "~/a");
+    fn hostile_names_stay_in_their_line() {
+        let text = one_line("x\u{1b}[2J\nfake row\u{202e}");
         assert!(!text.contains('\u{1b}') && !text.contains('\n') && !text.contains('\u{202e}'), "{text}");
-        assert!(text.contains("running"));
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_they_must_be_and_a_narrow_screen_has_fewer() {
+        let row = |cells: [&str; 5]| cells.map(str::to_owned);
+        let rows = [
+            row(["BOX", "STATUS", "AUTO-PAUSE", "PANE", "WORKTREE"]),
+            row(["hd-shop-ab3dxyzzy", "paused", "30m", "session not running", "~/shop"]),
+        ];
+        assert_eq!(table(&rows, 72)[1], "hd-shop-ab3dxyzzy  paused  30m         session not running  ~/shop");
+        assert_eq!(table(&rows, 71)[1], "hd-shop-ab3dxyzzy  paused  session not running  ~/shop");
+        assert_eq!(table(&rows, 71)[0], "BOX                STATUS  PANE                 WORKTREE");
     }
 
     #[test]

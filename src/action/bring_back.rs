@@ -4,9 +4,7 @@ use super::provision::{UP, start_agent};
 use super::session::{Session, box_id};
 use super::show::End;
 use crate::config::Agent;
-use crate::createos::{
-    BoxId, Failure, ProcessId, ProcessView, Provider, ProviderKind, Refusal, Scope, Status,
-};
+use crate::createos::{BoxId, Failure, ProcessId, ProcessView, Provider, ProviderKind, Refusal, Status};
 use crate::error::{Error, Result};
 use crate::state::{Record, RecordId};
 
@@ -71,11 +69,14 @@ pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, i
             provider.wait_running(id, UP)?;
             Ok(true)
         }
-        Status::Destroyed | Status::Destroying => {
-            forget(session, record)?;
+        Status::Destroyed => {
+            session.store.forget(record)?;
             Err(Error::failed(format!("box {} was deleted", record.name))
                 .help("start a new one with the start key, or: createos-sandbox herdr start"))
         }
+        // Not yet gone: the mapping stays until it is.
+        Status::Destroying => Err(Error::failed(format!("box {} is being deleted", record.name))
+            .help("start a new one with the start key, or: createos-sandbox herdr start")),
         Status::Failed => Err(Error::failed(format!("box {} has failed", record.name))
             .help(format!("look at it with: {}", provider.shown(&["get", id.as_str()])))),
         Status::Creating | Status::Resuming | Status::Forking | Status::Unknown(_) => {
@@ -116,45 +117,14 @@ fn missing(
     id: &BoxId,
     failure: Failure,
 ) -> Result<Error> {
-    if is_gone(provider, id)? {
-        forget(session, record)?;
+    if provider.is_gone(id)? {
+        session.store.forget(record)?;
         return Ok(Error::failed(format!("box {} is gone", record.name))
             .help("start a new one with the start key, or: createos-sandbox herdr start"));
     }
     Ok(Error::from(failure)
         .fact("box", format!("{} {id}", record.name))
         .help("the provider may look at 200 sandboxes only: that it does not find the box is no proof"))
-}
-
-/// Whether a box is proven to be gone: its status says so, or a listing to its end does not have it.
-///
-/// # Errors
-/// The provider cannot be asked.
-pub(super) fn is_gone(provider: &Provider, id: &BoxId) -> Result<bool, Failure> {
-    match provider.get(id) {
-        Ok(view) => Ok(view.status.is_gone()),
-        Err(failure) if failure.refusal == Refusal::NotFound => {
-            let listing = provider.list(Scope::Everything)?;
-            let row = listing.boxes.iter().find(|view| view.id == *id);
-            Ok(row.map_or(listing.complete, |view| view.status.is_gone()))
-        }
-        Err(failure) => Err(failure),
-    }
-}
-
-/// Drops the mapping of a box that is proven to be gone.
-///
-/// # Errors
-/// The state cannot be written.
-pub(super) fn forget(session: &Session, record: &Record) -> Result<()> {
-    session.store.update(|state| {
-        state.forget(&record.id);
-        Ok(())
-    })?;
-    if let Some(id) = &record.box_id {
-        session.store.forget_base(id);
-    }
-    Ok(())
 }
 
 /// How an attach has ended; `None` while the agent runs.
@@ -169,8 +139,8 @@ pub(super) fn find_end(session: &Session, record: &Record, process: &ProcessId) 
     }
     let view = match provider.get(&id) {
         Ok(view) => view,
-        Err(failure) if failure.refusal == Refusal::NotFound && is_gone(&provider, &id)? => {
-            forget(session, record)?;
+        Err(failure) if failure.refusal == Refusal::NotFound && provider.is_gone(&id)? => {
+            session.store.forget(record)?;
             return Ok(Some(End::Gone));
         }
         Err(failure) => return Err(failure.into()),
@@ -178,10 +148,11 @@ pub(super) fn find_end(session: &Session, record: &Record, process: &ProcessId) 
     match view.status {
         Status::Running => agent_end(&provider, &id, process),
         Status::Paused | Status::Pausing => Ok(Some(End::Paused)),
-        Status::Destroyed | Status::Destroying => {
-            forget(session, record)?;
+        Status::Destroyed => {
+            session.store.forget(record)?;
             Ok(Some(End::Gone))
         }
+        Status::Destroying => Ok(Some(End::Gone)),
         status => Err(Error::failed(format!("the box is {status}"))),
     }
 }

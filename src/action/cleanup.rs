@@ -1,6 +1,6 @@
 //! `cleanup RECORD`: deletes the box of a start that nobody owns any more.
 
-use super::provision::delete_box;
+use super::forget::delete_box;
 use super::session::Session;
 use crate::createos::{BoxId, Provider};
 use crate::error::{Error, Result};
@@ -18,16 +18,17 @@ pub(super) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
     // A session of our own: what closes the pane must not reach us. It fails only for a group leader.
     let _is_leader = rustix::process::setsid();
     let _owned = session.store.lock_record(id)?;
-    let Some(record) = session.store.read()?.record(id).cloned() else { return Ok(()) };
+    let Some(mut record) = session.store.read()?.record(id).cloned() else { return Ok(()) };
     match record.phase {
         Phase::Ready => return Ok(()),
         Phase::Failed => {}
-        Phase::Starting | Phase::Leftover => delete_what_was_made(session, &record)?,
+        Phase::Starting | Phase::Leftover => record.box_id = delete_what_was_made(session, &record)?,
     }
-    session.store.forget(id)
+    session.store.forget(&record)
 }
 
-fn delete_what_was_made(session: &Session, record: &Record) -> Result<()> {
+/// Gives the box that was deleted; `None` if there was none.
+fn delete_what_was_made(session: &Session, record: &Record) -> Result<Option<BoxId>> {
     let provider = session.provider(record.provider)?;
     let found = match &record.box_id {
         Some(id) => Some(id.clone()),
@@ -35,7 +36,7 @@ fn delete_what_was_made(session: &Session, record: &Record) -> Result<()> {
         None if record.create_called => find_late(&provider, record)?,
         None => None,
     };
-    let Some(box_id) = found else { return Ok(()) };
+    let Some(box_id) = found else { return Ok(None) };
     session.store.update(|state| {
         if let Some(record) = state.record_mut(&record.id) {
             record.box_id = Some(box_id.clone());
@@ -43,8 +44,8 @@ fn delete_what_was_made(session: &Session, record: &Record) -> Result<()> {
         state.remember(&record.name, &box_id);
         Ok(())
     })?;
-    match delete_box(session, &provider, &box_id) {
-        Ok(()) => Ok(()),
+    match delete_box(&provider, &box_id) {
+        Ok(()) => Ok(Some(box_id)),
         Err(failure) => {
             session.store.update(|state| {
                 if let Some(record) = state.record_mut(&record.id) {

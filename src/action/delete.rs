@@ -1,11 +1,10 @@
 //! `delete`: for ever, after a second word of the person's.
 
-use super::bring_back::is_gone;
-use super::provision::delete_box;
+use super::forget::delete_box;
 use super::report::{Notice, Report};
 use super::session::Session;
 use super::start::{RECORD, now};
-use super::which::of_pane;
+use super::which::{named, of_pane};
 use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
 use crate::state::{Phase, Record};
@@ -18,9 +17,13 @@ const ARMED: u64 = 60;
 /// # Errors
 /// The pane has no box, or the provider refuses.
 pub(super) fn delete(session: &Session) -> Result<Report> {
-    let Some(record) = of_pane(session)? else {
-        return Err(Error::failed("this pane has no box, so nothing was deleted")
-            .help("if you meant to close the tab: Herdr's close_tab, herdr tab close"));
+    let record = match named(session)? {
+        Some(record) => record,
+        None => of_pane(session)?.ok_or_else(|| {
+            Error::failed("this pane has no box, so nothing was deleted")
+                .help("if you meant to close the tab: Herdr's close_tab, herdr tab close")
+                .help("delete a box by its name: createos-sandbox herdr delete BOX")
+        })?,
     };
     if record.phase == Phase::Starting {
         return Err(Error::failed(format!("box {} is still starting", record.name))
@@ -69,17 +72,14 @@ fn ask(session: &Session, record: &Record) -> Result<Report> {
 pub(super) fn delete_now(session: &Session, record: &Record) -> Result<Report> {
     if let Some(id) = &record.box_id {
         let provider = session.provider(record.provider)?;
-        if let Err(failure) = delete_box(session, &provider, id)
-            && !is_gone(&provider, id)?
+        if let Err(failure) = delete_box(&provider, id)
+            && !provider.is_gone(id)?
         {
             return Err(Error::from(failure)
                 .help(format!("or delete it with: {}", provider.shown(&["rm", "--yes", id.as_str()]))));
         }
     }
-    session.store.update(|state| {
-        state.forget(&record.id);
-        Ok(())
-    })?;
+    session.store.forget(record)?;
     Ok(Report::new(format!("box {} was deleted", record.name))
         .field("result", "deleted")
         .field("box", record.name.as_str())

@@ -4,7 +4,7 @@ use super::signal::Stop;
 use crate::config::{Agent, EgressRule};
 use crate::createos::{BoxId, Provider};
 use crate::error::{Error, Result};
-use crate::ui;
+use crate::ui::{self, Steps};
 use std::io::Write;
 use std::time::Duration;
 
@@ -47,6 +47,7 @@ pub(super) fn install(
     agent: Agent,
     egress: &[EgressRule],
     stop: &Stop,
+    steps: &mut Steps,
 ) -> Result<Installed> {
     let spec = agent.spec();
     needed(provider, id, if spec.install.is_some() { &["git", "tar"] } else { &["git"] })?;
@@ -63,6 +64,7 @@ pub(super) fn install(
         true => [].iter(),
         false => PAUSES.iter(),
     };
+    steps.interrupt();
     loop {
         let code = run(provider, id, installer, agent)?;
         if stop.raised() {
@@ -72,7 +74,7 @@ pub(super) fn install(
             return Ok(with_version(provider, id, agent, program));
         }
         let Some(pause) = pauses.next() else { return Err(missing(agent, code, egress)) };
-        ui::line(format!("  the names in egress take about 30 s to work; trying again in {pause} s"));
+        ui::paragraph(format!("  the names in egress take about 30 s to work; trying again in {pause} s"));
         if stop.comes_within(Duration::from_secs(*pause)) {
             return Err(Error::failed("the pane was closed"));
         }

@@ -3,18 +3,21 @@
 use super::session::Session;
 use super::start::{is_ours, provider_kind};
 use crate::createos::{BoxId, BoxView, ProviderKind, Scope};
-use crate::error::Result;
-use crate::herdr::TerminalId;
+use crate::error::{Error, Result};
+use crate::herdr::{HerdrError, Pane};
 use crate::state::{Phase, Record, State};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Whose a box is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// A pane shows it.
+    /// A pane shows it, or will when its start is done.
     Pane(String),
     /// Its mapping is here and no pane shows it.
     Orphan,
+    /// Its mapping is here, and the session of Herdr whose pane showed it does not run.
+    NoSession,
     /// We made it and have no mapping any more.
     Unmapped,
     /// Another installation, another machine, another program.
@@ -41,56 +44,110 @@ impl Item {
     }
 }
 
+/// What could be listed.
+#[derive(Debug, Default)]
+pub(super) struct Inventory {
+    /// The boxes, ours first.
+    pub(super) items: Vec<Item>,
+    /// Who could not be asked, and why: the others' boxes are there all the same.
+    pub(super) unasked: Vec<(ProviderKind, Error)>,
+}
+
+impl Inventory {
+    /// The first refusal, when nobody could be asked at all.
+    ///
+    /// # Errors
+    /// That one.
+    pub(super) fn or_error(mut self) -> Result<Self> {
+        if self.items.is_empty() && !self.unasked.is_empty() {
+            return Err(self.unasked.remove(0).1);
+        }
+        Ok(self)
+    }
+}
+
 /// Lists the live boxes of the provider in the settings and of every mapping.
 ///
 /// # Errors
-/// A provider cannot be asked.
-pub(super) fn inventory(session: &Session) -> Result<Vec<Item>> {
+/// The state cannot be read.
+pub(super) fn inventory(session: &Session) -> Result<Inventory> {
     let state = session.store.read()?;
-    let mut kinds = vec![provider_kind(&session.config()?)];
-    for record in &state.records {
-        if !kinds.contains(&record.provider) {
-            kinds.push(record.provider);
+    let mut kinds: Vec<ProviderKind> = state.records.iter().map(|record| record.provider).collect();
+    match session.config() {
+        Ok(config) => kinds.insert(0, provider_kind(&config)),
+        // Settings that cannot be read hide no box that is mapped.
+        Err(error) if kinds.is_empty() => return Err(error),
+        Err(_) => {}
+    }
+    let sessions = Sessions::of(session, &state);
+    let mut inventory = Inventory::default();
+    for kind in [ProviderKind::Createos, ProviderKind::Local] {
+        if !kinds.contains(&kind) {
+            continue;
+        }
+        match session.provider(kind).and_then(|provider| Ok(provider.list(Scope::Live)?)) {
+            Ok(listing) => {
+                let items = listing.boxes.into_iter().map(|view| item(&state, &sessions, kind, view));
+                inventory.items.extend(items);
+            }
+            Err(error) => inventory.unasked.push((kind, error)),
         }
     }
-    // Without Herdr the list is as good, only without panes.
-    let panes = session.herdr.panes().unwrap_or_default();
-    let terminals: Vec<_> = panes.into_iter().map(|pane| pane.terminal).collect();
-    let mut items = Vec::new();
-    for kind in kinds {
-        let listing = session.provider(kind)?.list(Scope::Live)?;
-        items.extend(
-            listing.boxes.into_iter().map(|view| item(&state, &session.socket, &terminals, kind, view)),
-        );
-    }
-    items.sort_by_key(|item| !item.is_ours());
-    Ok(items)
+    inventory.items.sort_by_key(|item| !item.is_ours());
+    Ok(inventory)
 }
 
-fn item(
-    state: &State,
-    socket: &str,
-    terminals: &[TerminalId],
-    provider: ProviderKind,
-    view: BoxView,
-) -> Item {
+fn item(state: &State, sessions: &Sessions, provider: ProviderKind, view: BoxView) -> Item {
     let record = state.records.iter().find(|record| record.box_id.as_ref() == Some(&view.id));
     let owner = match record {
-        Some(record) if shown(record, socket, terminals) => {
-            Owner::Pane(record.pane.as_ref().map_or_else(String::new, |pane| pane.as_str().to_owned()))
-        }
-        Some(_) => Owner::Orphan,
+        Some(record) => sessions.owner(record),
         None if once_here(state, &view.id, &view.name) => Owner::Unmapped,
         None => Owner::Elsewhere,
     };
     Item { provider, view, owner, worktree: record.map(|record| record.worktree.clone()) }
 }
 
-/// Panes of other sessions cannot be seen from here: they are believed.
-fn shown(record: &Record, socket: &str, terminals: &[TerminalId]) -> bool {
-    match &record.terminal {
-        Some(terminal) => record.socket != socket || terminals.contains(terminal),
-        None => record.phase == Phase::Starting,
+/// The panes of every session of Herdr that a mapping names.
+struct Sessions(BTreeMap<String, Panes>);
+
+enum Panes {
+    Listed(Vec<Pane>),
+    NotRunning,
+    /// Herdr itself could not be asked: what is stored is believed.
+    Unknown,
+}
+
+impl Sessions {
+    fn of(session: &Session, state: &State) -> Self {
+        let mut found = BTreeMap::new();
+        for record in &state.records {
+            found.entry(record.socket.clone()).or_insert_with(|| {
+                match session.herdr.at_socket(&record.socket).panes() {
+                    Ok(panes) => Panes::Listed(panes),
+                    Err(HerdrError::NoServer) => Panes::NotRunning,
+                    Err(_) => Panes::Unknown,
+                }
+            });
+        }
+        Self(found)
+    }
+
+    fn owner(&self, record: &Record) -> Owner {
+        let stored = || {
+            Owner::Pane(record.pane.as_ref().map_or_else(|| "starts".into(), |pane| pane.as_str().to_owned()))
+        };
+        match self.0.get(&record.socket) {
+            Some(Panes::NotRunning) => Owner::NoSession,
+            Some(Panes::Listed(panes)) => {
+                let shows = |pane: &&Pane| record.terminal.as_ref() == Some(&pane.terminal);
+                match panes.iter().find(shows) {
+                    Some(pane) => Owner::Pane(pane.id.as_str().to_owned()),
+                    None if record.phase == Phase::Starting => stored(),
+                    None => Owner::Orphan,
+                }
+            }
+            Some(Panes::Unknown) | None => stored(),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod bring_back;
 mod cleanup;
 mod delete;
 mod detached;
+mod forget;
 mod info;
 mod install;
 mod inventory;
@@ -41,18 +42,20 @@ use session::Session;
 pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
     Ok(match command {
         HerdrCommand::Upload(args) => return upload::upload(&args),
-        HerdrCommand::Start => action("start", start::start),
-        HerdrCommand::Attach => action("attach", attach::attach),
-        HerdrCommand::Apply(args) => action("apply", |session| apply::apply(session, args.on_clash)),
-        HerdrCommand::Review => action("review", review::review),
-        HerdrCommand::Undo => action("undo", apply::undo),
-        HerdrCommand::Pause => action("pause", lifecycle::pause),
-        HerdrCommand::Resume => action("resume", lifecycle::resume),
-        HerdrCommand::Info => action("info", info::info),
-        HerdrCommand::Delete => action("delete", delete::delete),
-        HerdrCommand::Sync => action("sync", sync::sync),
+        HerdrCommand::Start => action("start", None, start::start),
+        HerdrCommand::Attach(which) => action("attach", which.name, attach::attach),
+        HerdrCommand::Apply(args) => {
+            action("apply", args.which.name, |session| apply::apply(session, args.on_clash))
+        }
+        HerdrCommand::Review(which) => action("review", which.name, review::review),
+        HerdrCommand::Undo(which) => action("undo", which.name, apply::undo),
+        HerdrCommand::Pause(which) => action("pause", which.name, lifecycle::pause),
+        HerdrCommand::Resume(which) => action("resume", which.name, lifecycle::resume),
+        HerdrCommand::Info(which) => action("info", which.name, info::info),
+        HerdrCommand::Delete(which) => action("delete", which.name, delete::delete),
+        HerdrCommand::Sync(which) => action("sync", which.name, sync::sync),
         HerdrCommand::Prune { yes, orphans } => {
-            action("prune", |session| prune::prune(session, yes, orphans))
+            action("prune", None, |session| prune::prune(session, yes, orphans))
         }
         HerdrCommand::Boxes => pane(Session::open().and_then(|session| boxes::boxes(&session))),
         HerdrCommand::SyncPane => pane(Session::open().and_then(|session| sync::pane(&session))),
@@ -69,12 +72,13 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
 }
 
 /// An action proper: words for people, its result line last, and a notice after a key press.
-fn action(name: &str, act: impl FnOnce(&Session) -> Result<Report>) -> u8 {
-    let session = Session::open();
+fn action(name: &'static str, wanted: Option<String>, act: impl FnOnce(&Session) -> Result<Report>) -> u8 {
+    let session = Session::open().map(|session| session.for_action(name, wanted));
     let outcome = match &session {
         Ok(session) => detached::finish_abandoned(session).and_then(|()| act(session)),
         Err(error) => Err(error.clone()),
     };
+    let outcome = outcome.map(Report::with_fix).map_err(report::with_fix);
     let error = match &outcome {
         Ok(report) => report.error(),
         Err(error) => Some(error),
@@ -140,10 +144,12 @@ fn quiet(outcome: Result<String>) -> u8 {
 /// The process of a pane: what goes wrong must stay readable, the pane closes when we end.
 fn pane(outcome: Result<()>) -> u8 {
     let Err(error) = outcome else { return 0 };
-    ui::report(&error);
-    if let Ok(keys) = terminal::Keys::take() {
-        ui::line("\n  any key closes this");
-        while keys.read(std::time::Duration::from_secs(60)) == terminal::Typed::Nothing {}
-    }
+    let Ok(keys) = terminal::Keys::take() else {
+        ui::report(&error);
+        return 1;
+    };
+    ui::paragraph(error_text(&error));
+    ui::paragraph("\n  any key closes this");
+    while keys.read(std::time::Duration::from_secs(60)) == terminal::Typed::Nothing {}
     1
 }

@@ -25,7 +25,7 @@ const CALM: Duration = Duration::from_secs(1);
 /// The terminal cannot be read.
 pub(super) fn message() -> Result<()> {
     let text = std::env::var(MESSAGE).unwrap_or_default();
-    ui::line(format!("\n{}\n\n  any key closes this", ui::visible(&text)));
+    ui::paragraph(format!("\n{}\n\n  any key closes this", ui::visible(&text)));
     let keys = Keys::take()?;
     let began = Instant::now();
     loop {
@@ -37,7 +37,7 @@ pub(super) fn message() -> Result<()> {
     }
 }
 
-/// Asks before a box is deleted, and deletes it on `y` or the delete key's own letter.
+/// Asks before a box is deleted, and deletes it on `y` or on the delete key again.
 ///
 /// # Errors
 /// The record is gone, or the terminal cannot be read. A provider's refusal is shown.
@@ -48,16 +48,16 @@ pub(super) fn delete(session: &Session) -> Result<()> {
         .and_then(|id| session.store.read().ok()?.record(&id).cloned())
         .ok_or_else(|| Error::failed("the box of this question is gone already"))?;
     let pending = pending(session, &record);
-    ui::line("\nDelete this box for ever?\n");
+    ui::paragraph("\nDelete this box for ever?\n");
     for (label, value) in [
         ("box", format!("{} ({})", record.name, title(&record))),
         ("worktree", session.paths.show(&record.worktree)),
         ("not applied", pending),
     ] {
-        ui::line(format!("  {label:<11}   {}", ui::visible(&value)));
+        ui::paragraph(format!("  {label:<11}   {}", ui::visible(&value)));
     }
-    ui::line("\n  y, or the same key again   delete it\n  any other key              keep it");
-    let letter = delete_letter(session);
+    ui::paragraph("\n  y, or the same key again   delete it\n  any other key              keep it");
+    let same_key = delete_keys(session);
     let keys = Keys::take()?;
     let began = Instant::now();
     loop {
@@ -67,17 +67,11 @@ pub(super) fn delete(session: &Session) -> Result<()> {
             Typed::Bytes(_) if began.elapsed() < CALM => continue,
             Typed::Bytes(bytes) => bytes,
         };
-        // The prefix reaches us too while a popup is open (contract `herdr.md` 13): it is no answer.
-        if bytes.len() == 1 && bytes[0] < 0x20 && bytes[0] != 0x1b && bytes[0] != 0x03 {
-            continue;
+        match answer(&bytes, &same_key) {
+            None => {}
+            Some(true) => break,
+            Some(false) => return Ok(()),
         }
-        let said = String::from_utf8_lossy(&bytes).into_owned();
-        let key = said.trim_start_matches(|c: char| c.is_ascii_control());
-        let same = letter.is_some_and(|letter| key.chars().eq([letter]));
-        if key == "y" || same {
-            break;
-        }
-        return Ok(());
     }
     drop(keys);
     match delete_now(session, &record) {
@@ -86,7 +80,7 @@ pub(super) fn delete(session: &Session) -> Result<()> {
             Ok(())
         }
         Err(error) => {
-            ui::line(format!("\n{}\n\n  any key closes this", error_text(&error)));
+            ui::paragraph(format!("\n{}\n\n  any key closes this", error_text(&error)));
             let keys = Keys::take()?;
             while keys.read(Duration::from_secs(60)) == Typed::Nothing {}
             Ok(())
@@ -119,16 +113,50 @@ fn pending(session: &Session, record: &crate::state::Record) -> String {
     count().unwrap_or_else(|error| format!("unknown: {}", error.message()))
 }
 
-/// The last letter of the key to which delete is bound in Herdr's configuration.
-fn delete_letter(session: &Session) -> Option<char> {
-    let text = std::fs::read_to_string(session.paths.herdr_config_file()).ok()?;
-    let config: toml_edit::DocumentMut = text.parse().ok()?;
-    let commands = config.get("keys")?.get("command")?.as_array_of_tables()?.clone();
-    let bound = commands.iter().find(|entry| {
-        entry.get("command").and_then(toml_edit::Item::as_str) == Some("createos.sandbox.delete")
-    })?;
-    let chord = bound.get("key")?.as_str()?.to_ascii_lowercase();
-    let mut letters = chord.rsplit('+').next()?.chars();
-    let letter = letters.next().filter(|_| letters.next().is_none())?;
-    Some(if chord.contains("shift+") { letter.to_ascii_uppercase() } else { letter })
+/// What the keys to which delete is bound make a terminal send, without Herdr's prefix.
+fn delete_keys(session: &Session) -> Vec<Vec<u8>> {
+    let text = crate::fs::read_regular(session.paths.herdr_config_file()).unwrap_or_default();
+    let command = format!("{}.delete", crate::paths::PLUGIN_ID);
+    let chords = crate::keys::chords_of(&text, &command).unwrap_or_default();
+    chords.into_iter().filter_map(crate::keys::Chord::typed).collect()
+}
+
+/// What a burst of keys says to the question; `None`: nothing yet.
+fn answer(typed: &[u8], delete: &[Vec<u8>]) -> Option<bool> {
+    let is_yes = |typed: &[u8]| typed == b"y" || delete.iter().any(|key| key == typed);
+    if is_yes(typed) {
+        return Some(true);
+    }
+    // The prefix reaches us too while a popup is open (contract `herdr.md` 13): it is no answer by itself.
+    match typed {
+        [0x03] | [0x1b, ..] => Some(false),
+        [first, rest @ ..] if *first < 0x20 => (!rest.is_empty()).then(|| is_yes(rest)),
+        _ => Some(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn y_or_the_delete_key_again_deletes_and_the_prefix_alone_says_nothing() {
+        let delete = [b"X".to_vec(), b"\x1bx".to_vec(), b"\x18".to_vec()];
+        for (typed, says) in [
+            (&b"y"[..], Some(true)),
+            (b"X", Some(true)),
+            (b"\x02X", Some(true)),
+            (b"\x1bx", Some(true)),
+            (b"\x02\x1bx", Some(true)),
+            (b"\x18", Some(true)),
+            (b"\x02", None),
+            (b"\x1b", Some(false)),
+            (b"\x03", Some(false)),
+            (b"n", Some(false)),
+            (b"x", Some(false)),
+            (b"yes please", Some(false)),
+        ] {
+            assert_eq!(answer(typed, &delete), says, "{typed:?}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! `provision`: the process of the pane that `start` opens. Five visible steps, then the agent's terminal.
 
+use super::forget::delete_box;
 use super::install::{self, Installed};
 use super::report::{error_text, full_message};
 use super::session::Session;
@@ -8,7 +9,7 @@ use super::start::{RECORD, renamed, title};
 use super::{detached, show, terminal};
 use crate::config::{Agent, Config, RemoteRoot};
 use crate::createos::{
-    BoxId, CreateSpec, Created, Failure, ProcessId, Provider, ProviderBox, Refusal, Scope, StartSpec,
+    BoxId, CreateSpec, Created, Failure, ProcessId, Provider, ProviderBox, Refusal, StartSpec,
 };
 use crate::error::{Error, IoContext, Result};
 use crate::fs::Lock;
@@ -17,7 +18,7 @@ use crate::state::{Outcome, Phase, Record, RecordId};
 use crate::ui::{self, Steps};
 use crate::worktree::{self, Packed, Selection, Worktree};
 use std::fs::File;
-use std::io::Seek;
+use std::io::{Read, Seek};
 use std::time::Duration;
 
 /// The service takes files up to this size (contract `createos-cli.md` 3).
@@ -48,6 +49,8 @@ pub(super) fn provision(session: &Session) -> Result<()> {
     let (terminal, pane_id) = (pane.terminal.clone(), pane.id.clone());
     session.store.update(|state| {
         if let Some(record) = state.record_mut(&id) {
+            // An attach may bring a box here that another session of Herdr has shown.
+            record.socket.clone_from(&session.socket);
             record.terminal = Some(terminal);
             record.pane = Some(pane_id);
         }
@@ -85,7 +88,7 @@ fn new_box(session: &Session, record: Record, lock: &Lock) -> Result<()> {
         }
         Err(error) => {
             let error = failed(session, &id, error)?;
-            ui::line(format!("\n{}", error_text(&error)));
+            ui::paragraph(format!("\n{}", error_text(&error)));
             show::failed(session, &id, lock)
         }
     }
@@ -102,7 +105,9 @@ fn failed(session: &Session, id: &RecordId, mut error: Error) -> Result<Error> {
             None => provider.find_by_name(&record.name),
         };
         match found.and_then(|found| match found {
-            Some(box_id) => delete_box(session, &provider, &box_id).map(|()| true),
+            Some(box_id) => {
+                delete_box(&provider, &box_id).map(|()| session.store.forget_base(&box_id)).map(|()| true)
+            }
             None => Ok(false),
         }) {
             Ok(true) => error = error.fact("box", format!("{} was deleted, nothing is billed", record.name)),
@@ -127,34 +132,6 @@ fn failed(session: &Session, id: &RecordId, mut error: Error) -> Result<Error> {
     Ok(error)
 }
 
-/// Deletes a box, once more after a moment if that fails, and forgets what was in step with it.
-///
-/// # Errors
-/// The provider's refusal.
-pub(super) fn delete_box(session: &Session, provider: &Provider, id: &BoxId) -> Result<(), Failure> {
-    let removed = match provider.remove(id) {
-        Err(failure) if failure.refusal != Refusal::SignedOut => {
-            std::thread::sleep(Duration::from_secs(1));
-            provider.remove(id)
-        }
-        result => result,
-    };
-    match removed {
-        Ok(()) => {}
-        // "Not found" proves nothing, a listing to its end does (contract 3.1).
-        Err(failure) if failure.refusal == Refusal::NotFound => {
-            let listing = provider.list(Scope::Everything)?;
-            let there = listing.boxes.iter().any(|view| view.id == *id && !view.status.is_gone());
-            if there || !listing.complete {
-                return Err(failure);
-            }
-        }
-        Err(failure) => return Err(failure),
-    }
-    session.store.forget_base(id);
-    Ok(())
-}
-
 struct Provision<'a> {
     session: &'a Session,
     record: Record,
@@ -172,7 +149,7 @@ impl<'a> Provision<'a> {
         let agent: Agent = record.agent.parse()?;
         let root: RemoteRoot = record.remote_root.parse()?;
         let provider = session.provider(record.provider)?.stop_when(stop.flag());
-        ui::line(format!(
+        ui::paragraph(format!(
             "{} in {}    {}, pauses after {}\n",
             title(&record),
             record.name,
@@ -188,26 +165,31 @@ impl<'a> Provision<'a> {
         self.check_stop()?;
         self.warn_about_egress();
 
+        self.steps.begin("create");
         let created = self.create()?;
         self.provider.wait_running(&created.id, UP)?;
         self.steps.done("create", created.id.as_str());
 
         let mut remote = ProviderBox::new(self.provider.clone(), created.id.clone());
+        self.steps.begin("upload");
         let archive = format!("/tmp/createos-sandbox-{}.tgz", self.record.id);
         self.upload(&packed, &mut file, &mut remote, &archive)?;
         let base = std::mem::take(&mut packed.base);
         self.check_stop()?;
 
+        self.steps.begin("prepare");
         merge::prepare(&mut remote, &self.root, &archive, &base)?;
         merge::Ledger::new(self.session.store.box_folder(&created.id)?).begin(&base)?;
         self.steps.done("prepare", "base recorded");
         self.check_stop()?;
 
-        let installed =
-            install::install(&self.provider, &created.id, self.agent, &self.config.egress, self.stop)?;
+        self.steps.begin("install");
+        let (egress, steps) = (&self.config.egress, &mut self.steps);
+        let installed = install::install(&self.provider, &created.id, self.agent, egress, self.stop, steps)?;
         self.steps.done("install", &shown(&installed));
         self.check_stop()?;
 
+        self.steps.begin("start");
         let process = start_agent(&self.provider, &created.id, &self.root, self.agent, &installed.program)?;
         self.session.store.update(|state| {
             if let Some(record) = state.record_mut(&self.record.id) {
@@ -225,11 +207,16 @@ impl<'a> Provision<'a> {
     }
 
     /// What will leave, by name and by contents, packed and measured before a box is paid for.
-    fn pack(&self) -> Result<(Packed, File)> {
+    fn pack(&mut self) -> Result<(Packed, File)> {
+        self.steps.progress("packing …");
         let selection = self.selection()?;
+        let total = ui::count(selection.files().len() as u64, "file");
         let folder = self.session.store.folder();
         let mut file = tempfile::tempfile_in(folder).at("create a file in", folder)?;
-        let packed = worktree::pack(&selection, &mut file, &mut |_, _| {})?;
+        let steps = &mut self.steps;
+        let packed = worktree::pack(&selection, &mut file, &mut |done, bytes| {
+            steps.progress(&format!("packing {total}: {done} done, {}", ui::bytes(bytes)));
+        })?;
         fits(packed.archive_bytes)?;
         if packed.base.is_empty() {
             return Err(Error::failed("no file of this worktree may be uploaded")
@@ -252,10 +239,11 @@ impl<'a> Provision<'a> {
     }
 
     /// Images often carry the agent: an allow-list without the installer's hosts is only a warning.
-    fn warn_about_egress(&self) {
+    fn warn_about_egress(&mut self) {
         let missing = install::blocked(self.agent, &self.config.egress);
         if !missing.is_empty() {
-            ui::line(format!(
+            self.steps.interrupt();
+            ui::paragraph(format!(
                 "  note: egress does not list {}: if the image lacks {}, its install will fail\n",
                 missing.join(", "),
                 self.agent.spec().program
@@ -332,7 +320,8 @@ impl<'a> Provision<'a> {
         remote: &mut ProviderBox,
         archive: &str,
     ) -> Result<()> {
-        merge::Remote::push(remote, file, archive)?;
+        let mut sent = Sent { file, steps: &mut self.steps, done: 0, shown: 0, total: packed.archive_bytes };
+        merge::Remote::push(remote, &mut sent, archive)?;
         let home = packed.stayed.len();
         let mut what = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
         if home > 0 {
@@ -340,6 +329,27 @@ impl<'a> Provision<'a> {
         }
         self.steps.done("upload", &what);
         Ok(())
+    }
+}
+
+/// The archive on its way, and how much of it has left.
+struct Sent<'a> {
+    file: &'a mut File,
+    steps: &'a mut Steps,
+    done: u64,
+    shown: u64,
+    total: u64,
+}
+
+impl Read for Sent<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.done += count as u64;
+        if self.done - self.shown >= (self.total / 100).max(64 * 1024) {
+            self.shown = self.done;
+            self.steps.progress(&format!("{} of {}", ui::bytes(self.done), ui::bytes(self.total)));
+        }
+        Ok(count)
     }
 }
 

@@ -1,22 +1,47 @@
-//! `prune`: deletes our own boxes that nothing here needs any more, after a question.
+//! `prune`: deletes our own boxes that nothing here needs any more, after a question, and forgets the mappings
+//! of boxes that were deleted elsewhere.
 
 use super::boxes::delete;
+use super::forget::forget_gone;
 use super::inventory::{Item, Owner, inventory};
 use super::report::{Notice, Report};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::ui;
 
-/// Deletes boxes without a mapping; boxes that no pane shows too with `orphans`.
+/// Deletes boxes without a mapping; with `orphans` also boxes that no pane shows, but not those whose session
+/// of Herdr does not run: their panes come back with it.
 ///
 /// # Errors
 /// The provider cannot be asked, or there is nobody to answer the question.
 pub(super) fn prune(session: &Session, yes: bool, orphans: bool) -> Result<Report> {
-    let items = inventory(session)?;
+    let inventory = inventory(session)?.or_error()?;
+    for (kind, error) in &inventory.unasked {
+        ui::note(format!(
+            "warning: {} boxes are not looked at: {}",
+            kind.word(),
+            ui::visible(error.message())
+        ));
+    }
+    let items = inventory.items;
+    let dropped = forget_gone(session)?.names;
+    let unasked: Vec<_> = inventory.unasked.iter().map(|(kind, _)| kind.word()).collect();
+    let told = |report: Report| report.field("forgotten", dropped.len()).field("unasked", unasked.clone());
+    if !dropped.is_empty() {
+        let names: Vec<_> = dropped.iter().map(|name| name.as_str()).collect();
+        ui::line(format!("deleted elsewhere, so their mappings are gone now: {}", names.join(", ")));
+    }
     let goes = |item: &&Item| item.owner == Owner::Unmapped || (orphans && item.owner == Owner::Orphan);
     let ours: Vec<_> = items.iter().filter(goes).collect();
     let elsewhere = items.iter().filter(|item| item.owner == Owner::Elsewhere).count();
     let kept = items.iter().filter(|item| item.owner == Owner::Orphan).count();
+    let asleep = items.iter().filter(|item| item.owner == Owner::NoSession);
+    for item in asleep {
+        ui::line(format!(
+            "{} is kept: its Herdr session does not run; delete it with: createos-sandbox herdr delete {0}",
+            ui::visible(&item.view.name)
+        ));
+    }
     if elsewhere > 0 {
         ui::line(format!("made elsewhere, and never deleted from here: {}", boxes(elsewhere)));
     }
@@ -27,13 +52,13 @@ pub(super) fn prune(session: &Session, yes: bool, orphans: bool) -> Result<Repor
         ));
     }
     if ours.is_empty() {
-        return Ok(Report::new("nothing to prune").field("result", "nothing").field("deleted", 0));
+        return Ok(told(Report::new("nothing to prune").field("result", "nothing").field("deleted", 0)));
     }
     for item in &ours {
         ui::line(format!("  {:<22}   {}   {}", ui::visible(&item.view.name), item.view.id, item.view.status));
     }
     if !yes && !agreed(ours.len())? {
-        return Ok(Report::new("nothing was deleted").field("result", "declined").field("deleted", 0));
+        return Ok(told(Report::new("nothing was deleted").field("result", "declined").field("deleted", 0)));
     }
     let mut failed = Vec::new();
     for item in &ours {
@@ -48,10 +73,12 @@ pub(super) fn prune(session: &Session, yes: bool, orphans: bool) -> Result<Repor
             .fold(error, |error, text| error.fact("box", text.as_str()))
             .help("run it again"));
     }
-    Ok(Report::new(format!("deleted {}", boxes(ours.len())))
-        .field("result", "deleted")
-        .field("deleted", ours.len())
-        .notice(Notice::Toast))
+    Ok(told(
+        Report::new(format!("deleted {}", boxes(ours.len())))
+            .field("result", "deleted")
+            .field("deleted", ours.len())
+            .notice(Notice::Toast),
+    ))
 }
 
 fn agreed(count: usize) -> Result<bool> {

@@ -1,6 +1,7 @@
 //! `reconcile`: keeps mappings true when panes move and after Herdr's start.
 
 use super::detached;
+use super::forget::forget_gone;
 use super::session::Session;
 use crate::error::Result;
 
@@ -32,5 +33,15 @@ pub(super) fn reconcile(session: &Session) -> Result<String> {
     let orphans = session.store.update(|state| Ok(state.rebind(&session.socket, &panes)))?;
     detached::finish_abandoned(session)?;
     session.store.sweep_locks(&session.store.read()?.records);
-    Ok(format!("{} panes, {} boxes without a pane", panes.len(), orphans.len()))
+    // Last: the providers may take their time, and the panes are bound by now.
+    let dropped = forget_gone(session)?;
+    for (kind, error) in &dropped.unasked {
+        crate::ui::note(format!("{} cannot be asked: {}", kind.word(), crate::ui::visible(error.message())));
+    }
+    Ok(format!(
+        "{} panes, {} boxes without a pane, {} mappings of deleted boxes forgotten",
+        panes.len(),
+        orphans.len(),
+        dropped.names.len()
+    ))
 }

@@ -42,6 +42,13 @@ impl Report {
         Self { refused: Some(error), ..Self::new("") }
     }
 
+    /// The same, with a fix when it is a refusal.
+    #[must_use]
+    pub(crate) fn with_fix(mut self) -> Self {
+        self.refused = self.refused.map(with_fix);
+        self
+    }
+
     /// The error, if it is a refusal.
     pub(crate) fn error(&self) -> Option<&Error> {
         self.refused.as_ref()
@@ -82,6 +89,15 @@ impl Report {
     pub(crate) fn pane(&self) -> Option<&PaneId> {
         self.pane.as_ref()
     }
+}
+
+/// The error with something to do next, whatever it is.
+#[must_use]
+pub(crate) fn with_fix(error: Error) -> Error {
+    if error.hints().is_empty() {
+        return error.help("try again; check the setup with: createos-sandbox setup herdr --doctor");
+    }
+    error
 }
 
 /// Prints the result line of an action.

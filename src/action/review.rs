@@ -61,7 +61,7 @@ pub(super) fn pane(session: &Session) -> Result<()> {
         None if report.text().is_empty() => return Ok(()),
         None => ui::visible(report.text()),
     };
-    ui::line(format!("\n{text}\n\n  any key closes this"));
+    ui::paragraph(format!("\n{text}\n\n  any key closes this"));
     let keys = Keys::take()?;
     while keys.read(Duration::from_secs(60)) == Typed::Nothing {}
     Ok(())

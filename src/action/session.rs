@@ -23,6 +23,10 @@ pub(super) struct Session {
     pub(super) paths: Paths,
     /// The part of a pane's key that tells sessions apart.
     pub(super) socket: String,
+    /// The action's name on the command line.
+    pub(super) action: &'static str,
+    /// The box that the command line names.
+    pub(super) wanted: Option<String>,
     focus: OnceCell<Option<Pane>>,
 }
 
@@ -48,10 +52,20 @@ impl Session {
             invocation,
             paths,
             socket,
+            action: "",
+            wanted: None,
             focus: OnceCell::new(),
         };
         session.take_over()?;
         Ok(session)
+    }
+
+    /// The same for an action, and for the box that its command line names.
+    #[must_use]
+    pub(super) fn for_action(mut self, action: &'static str, wanted: Option<String>) -> Self {
+        self.action = action;
+        self.wanted = wanted;
+        self
     }
 
     fn take_over(&self) -> Result<()> {
@@ -166,7 +180,7 @@ impl Session {
 
     /// The absolute path that setup checked and wrote beside the manifest.
     fn recorded(&self, name: &str) -> Option<PathBuf> {
-        let text = std::fs::read(self.paths.bundled_plugin().join("programs.json")).ok()?;
+        let text = crate::fs::read_regular(&self.paths.bundled_plugin().join("programs.json")).ok()?;
         let programs: serde_json::Value = serde_json::from_slice(&text).ok()?;
         programs.get(name)?.as_str().map(PathBuf::from)
     }

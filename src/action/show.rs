@@ -78,7 +78,7 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
         match end {
             End::Gone => return hold(session, id, &why, Some(&record), Choice::Deleted),
             End::Lost(_) if lost_since.get_or_insert_with(Instant::now).elapsed() < GIVE_UP => {
-                ui::line(format!(
+                ui::paragraph(format!(
                     "\n{} in {}: {why}; trying again in {} s (q closes this pane)",
                     title(&record),
                     record.name,
@@ -138,7 +138,7 @@ fn judge(session: &Session, record: &Record, process: &ProcessId, ended_well: bo
 
 fn words(record: &Record, end: &End) -> String {
     match end {
-        End::Detached => "you look away: the agent still runs in the box".into(),
+        End::Detached => "this pane is detached, the agent runs on in the box".into(),
         End::Exited(how) if how.is_empty() => "the agent has ended".into(),
         End::Exited(how) => format!("the agent has ended, {how}"),
         End::Paused if record.auto_pause.is_empty() => "the box is paused".into(),
@@ -155,10 +155,10 @@ fn hold_and_bring_back(session: &Session, id: &RecordId, why: &str, record: &Rec
         if choose(session, id, Some(record), Choice::BringBack)? == Decision::Close {
             return Ok(false);
         }
-        ui::line("  bringing it back …");
+        ui::paragraph("  bringing it back …");
         match bring_back(session, id) {
             Ok(_) => return Ok(true),
-            Err(error) => ui::line(format!("\n{}\n", super::report::error_text(&error))),
+            Err(error) => ui::paragraph(format!("\n{}\n", super::report::error_text(&error))),
         }
         if self::record(session, id)?.is_none() {
             return Ok(true);
@@ -169,13 +169,13 @@ fn hold_and_bring_back(session: &Session, id: &RecordId, why: &str, record: &Rec
 fn hold(session: &Session, id: &RecordId, why: &str, record: Option<&Record>, choice: Choice) -> Result<()> {
     match record {
         Some(record) => headline(record, why),
-        None => ui::line(format!("\nThis pane has nothing to show: {why}.\n")),
+        None => ui::paragraph(format!("\nThis pane has nothing to show: {why}.\n")),
     }
     choose(session, id, record, choice).map(|_| ())
 }
 
 fn headline(record: &Record, why: &str) {
-    ui::line(format!("\n{} in {}: {why}.\n", title(record), record.name));
+    ui::paragraph(format!("\n{} in {}: {why}.\n", title(record), record.name));
 }
 
 /// What the holding screen offers besides a shell and the end.
@@ -197,16 +197,16 @@ fn choose(session: &Session, id: &RecordId, record: Option<&Record>, mut choice:
     let folder = record.map_or_else(|| session.paths.home().to_path_buf(), |record| record.worktree.clone());
     let offer = |choice| {
         if choice == Choice::BringBack {
-            ui::line("  Enter   resume and reattach");
+            ui::paragraph("  Enter   resume and reattach");
         }
         if choice != Choice::Deleted {
-            ui::line(format!(
+            ui::paragraph(format!(
                 "  s       a shell on THIS machine, in {}",
                 ui::visible(&session.paths.show(&folder))
             ));
         }
         let stays = if choice == Choice::BringBack { " (the box stays; herdr boxes shows it)" } else { "" };
-        ui::line(format!("  q       close this pane{stays}"));
+        ui::paragraph(format!("  q       close this pane{stays}"));
     };
     if !std::io::stdin().is_terminal() {
         return Ok(Decision::Close);
@@ -225,7 +225,7 @@ fn choose(session: &Session, id: &RecordId, record: Option<&Record>, mut choice:
                 choice = Choice::Deleted;
                 match record {
                     Some(record) => headline(record, "its box was deleted"),
-                    None => ui::line("\nIts box was deleted.\n"),
+                    None => ui::paragraph("\nIts box was deleted.\n"),
                 }
                 offer(choice);
             }
@@ -295,14 +295,14 @@ fn wait_or_quit(limit: Duration) -> Result<bool> {
 fn local_shell(folder: &std::path::Path) -> Result<()> {
     let shell =
         std::env::var_os("SHELL").filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".into());
-    ui::line("\nThis shell runs on THIS machine. Leave it with exit.\n");
+    ui::paragraph("\nThis shell runs on THIS machine. Leave it with exit.\n");
     let modes = terminal::modes();
     let run = Run::new(&shell).cwd(folder).env_remove("HERDR_AGENT").env_remove(super::start::RECORD);
     let ended = run.interactive().run();
     terminal::restore(modes.as_ref());
     match ended {
-        Ok(_) => ui::line("\nBack from the shell on this machine.\n"),
-        Err(error) => ui::line(format!("\n{}\n", super::report::error_text(&Error::from(error)))),
+        Ok(_) => ui::paragraph("\nBack from the shell on this machine.\n"),
+        Err(error) => ui::paragraph(format!("\n{}\n", super::report::error_text(&Error::from(error)))),
     }
     Ok(())
 }

@@ -7,7 +7,8 @@ use crate::config::{Agent, Config};
 use crate::createos::{BoxName, ProviderKind};
 use crate::error::{Error, Result};
 use crate::herdr::Place;
-use crate::state::{Outcome, Phase, Record, RecordId, State, random};
+use crate::random;
+use crate::state::{Outcome, Phase, Record, RecordId, State};
 use crate::worktree::Worktree;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -84,7 +85,7 @@ pub(super) fn start(session: &Session) -> Result<Report> {
             Ok(())
         })?,
         Err(error) => {
-            session.store.forget(&record.id)?;
+            session.store.forget(&record)?;
             return Err(Error::from(error).help("see what Herdr says with: herdr plugin list"));
         }
     }
@@ -195,11 +196,8 @@ fn finish(session: &Session, id: &RecordId, outcome: &Outcome, shown: Option<Box
     let state = session.store.read()?;
     let record = state.record(id);
     if !outcome.ok {
-        if record.is_some_and(|record| record.phase == Phase::Failed) {
-            session.store.update(|state| {
-                state.forget(id);
-                Ok(())
-            })?;
+        if let Some(record) = record.filter(|record| record.phase == Phase::Failed) {
+            session.store.forget(record)?;
         }
         return Err(Error::failed(outcome.error.clone()).help(outcome.fix.clone()));
     }

@@ -49,8 +49,11 @@ pub(super) fn sync(session: &Session) -> Result<Report> {
 
 fn syncable(session: &Session, record: &Record) -> Result<ProviderBox> {
     if record.provider == ProviderKind::Local {
-        return Err(Error::failed("boxes on this machine have no file sync")
-            .help("bring work home with apply: createos-sandbox herdr apply"));
+        return Err(Error::failed(format!(
+            "box {} is on this machine, and boxes on this machine have no file sync",
+            record.name
+        ))
+        .help("bring its work home with the apply key, or: createos-sandbox herdr apply"));
     }
     key(session.paths.home())?;
     session.remote(record)
@@ -82,19 +85,25 @@ pub(super) fn pane(session: &Session) -> Result<()> {
             .help("stop it first with Ctrl-C")
     })?;
     let excludes = excludes(session, &record)?;
-    ui::line(format!(
+    ui::paragraph(format!(
         "File sync: {} and {} in {}\n",
         session.paths.show(&record.worktree),
         record.remote_root,
         record.name
     ));
-    ui::line(format!("  key         {} goes into the box", session.paths.show(&key(session.paths.home())?)));
-    ui::line(format!("  stay home   {} patterns, among them what a scan found just now", excludes.len()));
-    ui::line(
+    ui::paragraph(format!(
+        "  key         {} goes into the box",
+        session.paths.show(&key(session.paths.home())?)
+    ));
+    ui::paragraph(format!(
+        "  stay home   {} patterns, among them what a scan found just now",
+        excludes.len()
+    ));
+    ui::paragraph(
         "  warning     contents are not scanned while this runs: a secret in a new file goes into the box",
     );
-    ui::line("  note        Mutagen may be downloaded the first time, and its daemon is restarted");
-    ui::line("\nCtrl-C stops it.\n");
+    ui::paragraph("  note        Mutagen may be downloaded the first time, and its daemon is restarted");
+    ui::paragraph("\nCtrl-C stops it.\n");
     let local = record.worktree.to_string_lossy().into_owned();
     let mut words =
         vec!["sync", "--local", &local, "--remote", &record.remote_root, "--mode", "two-way", "--yes"];

@@ -92,8 +92,40 @@ impl Keys {
     }
 }
 
+/// The keys of a burst, as of one that is held down, each with its whole escape sequence.
+pub(super) fn single_keys(bytes: &[u8]) -> Vec<&[u8]> {
+    let mut keys = Vec::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let long = match rest {
+            [0x1b, b'[', tail @ ..] => {
+                2 + tail.iter().position(|byte| (0x40..0x7f).contains(byte)).map_or(tail.len(), |at| at + 1)
+            }
+            [0x1b, b'O', _, ..] => 3,
+            _ => 1,
+        };
+        let (key, tail) = rest.split_at(long);
+        keys.push(key);
+        rest = tail;
+    }
+    keys
+}
+
 impl Drop for Keys {
     fn drop(&mut self) {
         let _gone = rustix::termios::tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_taken_apart_into_its_keys() {
+        let keys = single_keys(b"jj\x1b[B\x1b[1;5A\x1bOAk\r\x1b");
+        let expected: [&[u8]; 8] = [b"j", b"j", b"\x1b[B", b"\x1b[1;5A", b"\x1bOA", b"k", b"\r", b"\x1b"];
+        assert_eq!(keys, expected);
+        assert_eq!(single_keys(b"\x1b["), [b"\x1b["]);
     }
 }

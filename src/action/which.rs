@@ -25,11 +25,35 @@ pub(super) fn of_pane(session: &Session) -> Result<Option<Record>> {
     Ok(state.of_terminal(&session.socket, &pane.terminal).cloned())
 }
 
-/// The focused pane's box, else the only one of this worktree in this session.
+/// The box that the command line names, by its name or id, whatever shows it.
+///
+/// # Errors
+/// No box that was made here is called so.
+pub(super) fn named(session: &Session) -> Result<Option<Record>> {
+    let Some(wanted) = &session.wanted else { return Ok(None) };
+    let state = session.store.read()?;
+    let is = |record: &&Record| {
+        record.name.as_str() == wanted || record.box_id.as_ref().is_some_and(|id| id.as_str() == wanted)
+    };
+    let found = state.records.iter().filter(is);
+    // A name is unique at its provider, and there are two.
+    let here = found.clone().find(|record| record.socket == session.socket);
+    match here.or_else(|| found.clone().next()) {
+        Some(record) => Ok(Some(record.clone())),
+        None => Err(Error::failed(format!("no box that was started here is called {wanted}"))
+            .help("see the boxes with: createos-sandbox herdr boxes")),
+    }
+}
+
+/// The box that the command line names, else the focused pane's, else the only one of this worktree in this
+/// session.
 ///
 /// # Errors
 /// There is none, or several: they are listed.
 pub(super) fn choose(session: &Session) -> Result<Chosen> {
+    if let Some(record) = named(session)? {
+        return ready(record).map(|record| Chosen { record, by_worktree: false });
+    }
     if let Some(record) = of_pane(session)? {
         return ready(record).map(|record| Chosen { record, by_worktree: false });
     }
@@ -43,18 +67,29 @@ pub(super) fn choose(session: &Session) -> Result<Chosen> {
     match found.as_slice() {
         [] => Err(nothing().fact("worktree", session.paths.show(worktree.root()))),
         [only] => ready(only.clone()).map(|record| Chosen { record, by_worktree: true }),
-        several => {
-            let mut error = Error::failed(format!(
-                "this pane has no box, and {} boxes belong to its worktree",
-                several.len()
-            ));
-            for record in several {
-                let pane = record.pane.as_ref().map_or("no pane".to_owned(), |pane| format!("pane {pane}"));
-                error = error.fact(record.name.as_str(), pane);
-            }
-            Err(error.help("press the key in the pane of the box that you mean"))
-        }
+        several => Err(which_of(session, several)?),
     }
+}
+
+/// Several boxes belong to the worktree: where each is, and what to type for it.
+fn which_of(session: &Session, several: &[Record]) -> Result<Error> {
+    let panes = session.herdr.panes()?;
+    let count = several.len();
+    let mut error = Error::failed(format!("this pane has no box, and {count} boxes belong to its worktree"));
+    let mut shown = false;
+    for record in several {
+        // The stored id may be one from before a move or a restart: only the terminal counts.
+        let pane = panes.iter().find(|pane| record.terminal.as_ref() == Some(&pane.terminal));
+        shown |= pane.is_some();
+        let place = pane.map_or_else(|| "in no pane".to_owned(), |pane| format!("in pane {}", pane.id));
+        error = error.fact(record.name.as_str(), place);
+    }
+    if shown {
+        error = error.help("press the key in the pane of the box that you mean, or name the box:");
+    }
+    Ok(several.iter().fold(error, |error, record| {
+        error.help(format!("createos-sandbox herdr {} {}", session.action, record.name))
+    }))
 }
 
 fn of_worktree(session: &Session, root: &Path) -> Result<Vec<Record>> {
@@ -65,7 +100,11 @@ fn of_worktree(session: &Session, root: &Path) -> Result<Vec<Record>> {
     Ok(state.records.iter().filter(here).cloned().collect())
 }
 
-fn ready(record: Record) -> Result<Record> {
+/// A record whose box is up or was.
+///
+/// # Errors
+/// Its start is under way, or has failed.
+pub(super) fn ready(record: Record) -> Result<Record> {
     match record.phase {
         Phase::Ready => Ok(record),
         Phase::Starting => Err(Error::failed(format!("box {} is still starting", record.name))

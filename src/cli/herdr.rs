@@ -10,26 +10,26 @@ pub(crate) enum HerdrCommand {
     /// Start an agent in a new box, in a pane beside this one
     Start,
     /// Resume the pane's box if it is paused, and reattach its agent
-    Attach,
+    Attach(Which),
     /// Keep worktree and box in step in a pane below, until you stop it
-    Sync,
+    Sync(Which),
     /// Bring the box's new work into the worktree
     Apply(ApplyArgs),
     /// Show what the box would change here, and apply it on y
-    Review,
+    Review(Which),
     /// Take the last apply back, where its files are still as it left them
-    Undo,
+    Undo(Which),
     /// Pause the pane's box: a snapshot is kept, nothing runs
-    Pause,
+    Pause(Which),
     /// Bring a paused box back
-    Resume,
+    Resume(Which),
     /// Show agent, box, status and paths of the pane
-    Info,
+    Info(Which),
     /// Delete the pane's box for ever; asks first
-    Delete,
+    Delete(Which),
     /// Show what start uploads from this worktree and what stays home, or write the archive to a file
     Upload(UploadArgs),
-    /// Every box, redrawn every five seconds; d deletes one of ours
+    /// Every box, redrawn every five seconds; Enter attaches to one, d deletes one of ours
     Boxes,
     /// Delete our own boxes that nothing here needs any more; asks first
     Prune {
@@ -63,9 +63,19 @@ pub(crate) enum HerdrCommand {
     AskDelete,
 }
 
-/// Options of `herdr apply`.
+/// Which box an action is for.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// A box by its name or id; without it the pane's, else the only one of this worktree
+    #[arg(value_name = "BOX")]
+    pub(crate) name: Option<String>,
+}
+
+/// Arguments of `herdr apply`.
 #[derive(Debug, Args)]
 pub(crate) struct ApplyArgs {
+    #[command(flatten)]
+    pub(crate) which: Which,
     /// What to do where you and the box changed the same; without it nothing is applied then
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) on_clash: Option<ClashArg>,

@@ -66,7 +66,7 @@ impl Provider {
         show: impl FnMut(&[u8]) + Send,
     ) -> Result<i32, Failure> {
         const VERB: &str = "sandbox exec --stream";
-        let marker = format!("\u{1e}createos-sandbox-end-{:016x} ", rand_word());
+        let marker = format!("\u{1e}createos-sandbox-end-{} ", crate::random::hex(16));
         let wrapper =
             "s=$1 m=$2; shift 2; bash -c \"$s\" createos-sandbox \"$@\" 2>&1; printf '%s%d\\n' \"$m\" \"$?\"";
         let mut words = vec![script, &marker];
@@ -94,12 +94,6 @@ impl Provider {
 fn command<'a>(run: Run<'a>, id: &BoxId, script: &str, args: &[&str]) -> Run<'a> {
     let script = if args.is_empty() { script.to_owned() } else { format!("{UNGUARD}{script}") };
     run.args([id.as_str(), "--", "bash", "-lc", &script, NAME]).args(args.iter().map(|arg| format!("={arg}")))
-}
-
-/// A number that a box cannot guess; the hasher's keys are random for each process.
-fn rand_word() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
 /// Passes a stream on except for its last line, which carries the exit code behind the marker.

@@ -7,6 +7,7 @@ mod account;
 mod create;
 mod exec;
 mod failure;
+mod gone;
 mod id;
 mod json;
 mod lifecycle;

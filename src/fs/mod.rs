@@ -13,6 +13,6 @@ pub(crate) use atomic::{Mode, can_replace, write_atomic};
 pub(crate) use hash::{Digest, NotADigest, digest};
 pub(crate) use kill::kill_point;
 pub(crate) use lock::Lock;
-pub(crate) use regular::{irregular, read_regular};
+pub(crate) use regular::{irregular, open_regular, read_regular};
 pub(crate) use resolve::resolve;
 pub(crate) use sweep::{holds_only, remove_staged, stage, staged};

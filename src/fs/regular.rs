@@ -15,15 +15,23 @@ pub(crate) fn irregular(path: &Path) -> Option<&'static str> {
 /// # Errors
 /// As [`std::fs::read`]; or it is no regular file, and nothing of it was read.
 pub(crate) fn read_regular(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A regular file, open for reading; links are followed.
+///
+/// # Errors
+/// As [`File::open`]; or it is no regular file.
+pub(crate) fn open_regular(path: &Path) -> Result<File> {
     refuse(std::fs::metadata(path)?.file_type())?;
     // What lies there may be exchanged meanwhile: never wait for a writer, and look again at what was opened.
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
     let flags = flags.bits().try_into().map_err(|_| Error::from(ErrorKind::Unsupported))?;
-    let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     refuse(file.metadata()?.file_type())?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok(file)
 }
 
 fn refuse(found: FileType) -> Result<()> {

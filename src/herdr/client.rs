@@ -14,6 +14,7 @@ const LIMIT: Duration = Duration::from_secs(15);
 #[derive(Debug, Clone)]
 pub(crate) struct Herdr {
     program: PathBuf,
+    socket: Option<String>,
 }
 
 /// Why a call gave no result.
@@ -64,7 +65,12 @@ impl From<HerdrError> for Error {
 impl Herdr {
     /// The command line at this path.
     pub(crate) fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into() }
+        Self { program: program.into(), socket: None }
+    }
+
+    /// The same command line for the server of another session.
+    pub(crate) fn at_socket(&self, socket: &str) -> Self {
+        Self { program: self.program.clone(), socket: Some(socket.to_owned()) }
     }
 
     /// The program's path.
@@ -77,7 +83,10 @@ impl Herdr {
         &self,
         args: I,
     ) -> Result<Value, HerdrError> {
-        let run = Run::new(&self.program).args(args).cwd("/").limit(LIMIT);
+        let mut run = Run::new(&self.program).args(args).cwd("/").limit(LIMIT);
+        if let Some(socket) = &self.socket {
+            run = run.env("HERDR_SOCKET_PATH", socket);
+        }
         let ended = run.run().map_err(|error| HerdrError::Failed(error.to_string()))?;
         if ended.success() {
             let text = ended.stdout_text();

@@ -63,6 +63,14 @@ impl Herdr {
         }
     }
 
+    /// Gives a pane of this plugin the focus.
+    ///
+    /// # Errors
+    /// It is no plugin pane any more, as after a restart; see [`HerdrError`].
+    pub(crate) fn focus_plugin_pane(&self, pane: &PaneId) -> Result<(), HerdrError> {
+        self.call(["plugin", "pane", "focus", pane.as_str()]).map(|_| ())
+    }
+
     /// Gives a pane this share more of the height that it has with the pane below it.
     ///
     /// # Errors

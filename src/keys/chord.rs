@@ -220,6 +220,32 @@ impl Chord {
         }
     }
 
+    /// What a program reads when the chord's key is pressed, without the prefix: the bytes of a terminal in
+    /// its ordinary mode. `None` where terminals differ.
+    pub(crate) fn typed(self) -> Option<Vec<u8>> {
+        let Modifiers { ctrl, alt, shift, meta, hyper } = self.stroke.modifiers;
+        let mut bytes = if alt { vec![0x1b] } else { Vec::new() };
+        match self.stroke.key {
+            _ if meta || hyper => return None,
+            Key::Char(letter @ 'a'..='z') if ctrl && !shift => bytes.push(letter as u8 & 0x1f),
+            Key::Char(_) if ctrl => return None,
+            Key::Char(letter @ 'a'..='z') if shift => bytes.push(letter.to_ascii_uppercase() as u8),
+            // What shift makes of it is the keyboard's affair.
+            Key::Char(_) if shift => return None,
+            Key::Char(c) => bytes.extend(c.to_string().as_bytes()),
+            _ if ctrl || shift || alt => return None,
+            Key::Enter => bytes.push(b'\r'),
+            Key::Tab => bytes.push(b'\t'),
+            Key::Backspace => bytes.push(0x7f),
+            Key::Up => bytes.extend(b"\x1b[A"),
+            Key::Down => bytes.extend(b"\x1b[B"),
+            Key::Right => bytes.extend(b"\x1b[C"),
+            Key::Left => bytes.extend(b"\x1b[D"),
+            Key::Esc | Key::BackTab | Key::F(_) => return None,
+        }
+        Some(bytes)
+    }
+
     /// The ASCII letter of the key, whatever the modifiers.
     pub(super) fn letter(self) -> Option<char> {
         match self.stroke.key {
@@ -374,6 +400,25 @@ pub(in crate::keys) mod tests {
         assert_eq!(chord("prefix+S"), chord("prefix+shift+S"));
         assert_ne!(chord("prefix+s"), chord("prefix+S"));
         assert_ne!(chord("prefix+f5"), chord("f5"));
+    }
+
+    #[test]
+    fn a_chord_is_typed_as_terminals_send_it() {
+        for (written, bytes) in [
+            ("prefix+shift+x", Some(&b"X"[..])),
+            ("prefix+x", Some(b"x")),
+            ("prefix+alt+x", Some(b"\x1bx")),
+            ("prefix+alt+shift+x", Some(b"\x1bX")),
+            ("ctrl+x", Some(b"\x18")),
+            ("ctrl+alt+x", Some(b"\x1b\x18")),
+            ("prefix+minus", Some(b"-")),
+            ("prefix+ä", Some("ä".as_bytes())),
+            ("prefix+shift+1", None),
+            ("prefix+f5", None),
+            ("super+x", None),
+        ] {
+            assert_eq!(written.parse::<Chord>().unwrap().typed().as_deref(), bytes, "{written}");
+        }
     }
 
     #[test]

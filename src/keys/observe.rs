@@ -90,6 +90,18 @@ pub(crate) fn entries_of_the_plugin(text: &[u8]) -> Result<Vec<(String, usize)>,
     Ok(entries.into_iter().filter(is_ours).map(|entry| (entry.command, entry.line)).collect())
 }
 
+/// The chords that start an action, in whatever way the file writes them.
+///
+/// # Errors
+/// As [`observe`].
+pub(crate) fn chords_of(text: &[u8], command: &str) -> Result<Vec<Chord>, KeysError> {
+    let document = Document::parse(text)?;
+    let entries = document.entries()?;
+    let owners = Owners::of(&document, &entries)?;
+    let ours = (0..entries.len()).filter(|i| entries[*i].is(command));
+    Ok(ours.flat_map(|i| owners.bound(i).live.iter().copied()).collect())
+}
+
 fn live(owners: &Owners, chord: Chord) -> Live {
     Live { chord, displaces: owners.default_of(chord).map(Into::into) }
 }

@@ -1,7 +1,6 @@
 //! Ids and names of boxes and processes.
 
 use crate::error::Error;
-use rustix::rand::{GetRandomFlags, getrandom};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -124,16 +123,8 @@ fn is_ulid(text: &str) -> bool {
 /// 48 bits of milliseconds and 80 random bits, as 26 letters.
 fn ulid() -> String {
     let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis());
-    let mut random = [0; 16];
-    fill_random(&mut random);
-    let value = (millis << 80) | (u128::from_le_bytes(random) >> 48);
+    let value = (millis << 80) | (u128::from_le_bytes(crate::random::bytes()) >> 48);
     (0..26).rev().map(|digit| char::from(ALPHABET[(value >> (5 * digit)) as usize & 31])).collect()
-}
-
-/// Fills a short buffer with random bytes of the system.
-pub(crate) fn fill_random(buffer: &mut [u8]) {
-    let got = getrandom(&mut *buffer, GetRandomFlags::empty());
-    assert_eq!(got, Ok(buffer.len()), "getrandom gives up to 256 bytes at once on every Linux since 3.17");
 }
 
 #[cfg(test)]

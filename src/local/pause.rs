@@ -27,6 +27,9 @@ pub(super) const AWAKE: &std::ffi::CStr = c"init";
 pub(super) const FREEZE: u8 = b'p';
 /// Asks a PID 1 to let everything go on.
 pub(super) const THAW: u8 = b'r';
+/// The variable, in milliseconds, by which tests make supervisors look more often whether a box is idle.
+#[cfg(debug_assertions)]
+pub(super) const LOOK: &str = "CREATEOS_SANDBOX_IDLE_LOOK";
 /// How long it may take until everything has stopped, or goes on.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -51,9 +54,15 @@ fn pause_locked(found: &mut LocalBox) -> Result<()> {
                 .help(format!("see what runs: createos-sandbox local sandbox process list {name}")),
         ));
     }
+    let before = found.meta.clone();
     found.meta.status = Status::Paused;
     found.meta.paused_at = Some(now());
-    found.save()?;
+    if let Err(failure) = found.save() {
+        // Not on record, so not paused: a full disk must not leave a box that only stands still.
+        found.meta = before;
+        running::tell_all(found, THAW, AWAKE, PATIENCE)?;
+        return Err(failure);
+    }
     for record in record::all(found)?.iter().filter(|record| record.is_running()) {
         // A terminal that shows a stopped program would look as if it hung.
         if let Ok(mut stream) = UnixStream::connect(&record.socket) {
@@ -81,9 +90,14 @@ pub(super) fn resume(found: &mut LocalBox) -> Result<()> {
             .help("try again")
             .into());
     }
+    let before = found.meta.clone();
     found.meta.status = Status::Running;
     found.meta.last_resumed_at = Some(now());
-    found.save()
+    found.save().or_else(|failure| {
+        found.meta = before;
+        running::tell_all(found, FREEZE, FROZEN, PATIENCE)?;
+        Err(failure)
+    })
 }
 
 /// Notes that somebody does something with the box.
@@ -109,6 +123,15 @@ pub(super) fn time_left(found: &LocalBox) -> Result<Option<Duration>> {
     // A clock that was put back makes nothing older.
     let idle = SystemTime::now().duration_since(last).unwrap_or_default();
     Ok(Some(Duration::from_secs(limit).saturating_sub(idle)))
+}
+
+/// When to look again at a box that may be idle for so long. Tests, in debug builds, look more often.
+pub(super) fn next_look(left: Duration) -> Duration {
+    #[cfg(debug_assertions)]
+    if let Some(every) = std::env::var(LOOK).ok().and_then(|text| text.parse().ok()) {
+        return left.min(Duration::from_millis(every));
+    }
+    left
 }
 
 /// Pauses a box that has been idle for as long as it may. A program that runs in the foreground is

@@ -147,6 +147,8 @@ fn supervise(brief: &Brief) -> Result<Answer> {
             command.env(name, value);
         }
     }
+    #[cfg(debug_assertions)]
+    command.envs(std::env::var_os(super::pause::LOOK).map(|value| (super::pause::LOOK, value)));
     command.stdin(theirs.into_fd()).stdout(Stdio::null()).stderr(Stdio::null());
     // SAFETY: two system calls between fork and exec, no allocation and no lock.
     unsafe {

@@ -392,9 +392,7 @@ fn fill(folder: &Path, meta: &Meta) -> Result<()> {
 
 fn free_uid(boxes: &[LocalBox]) -> Result<u32> {
     for _ in 0..1000 {
-        let mut random = [0; 2];
-        super::id::fill_random(&mut random);
-        let uid = FIRST_UID + u32::from(u16::from_le_bytes(random));
+        let uid = FIRST_UID + u32::from(u16::from_le_bytes(crate::random::bytes()));
         if boxes.iter().all(|other| other.meta.uid != Some(uid)) {
             return Ok(uid);
         }

@@ -108,7 +108,7 @@ impl Supervisor {
         };
         record.pid = entry.pid;
         record.save(&found)?;
-        let idle = pause::time_left(&found)?.map(|left| Instant::now() + left);
+        let idle = pause::time_left(&found)?.map(|left| Instant::now() + pause::next_look(left));
         let (sources, sink) = plumb(&mut entry).map_err(|source| {
             undo();
             Error::failed(format!("could not set up the process: {source}"))
@@ -193,7 +193,7 @@ impl Supervisor {
             Ok(Some(left)) => left,
             Ok(None) | Err(_) => Duration::from_secs(60),
         };
-        self.idle = Some(Instant::now() + wait);
+        self.idle = Some(Instant::now() + pause::next_look(wait));
     }
 
     fn hear(&mut self) {

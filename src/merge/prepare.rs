@@ -25,7 +25,7 @@ pub(crate) fn prepare(
     archive_in_box: &str,
     base: &Base,
 ) -> Result<Prepared> {
-    let list = format!("/tmp/createos-sandbox-{}.base", script::token()?);
+    let list = format!("/tmp/createos-sandbox-{}.base", script::token());
     let (bytes, hash) = script::packed(base);
     remote.push(&mut bytes.as_slice(), &list)?;
     let said = script::run(remote, Script::Prepare, root, &[archive_in_box, &list, &hash.to_string()])??;

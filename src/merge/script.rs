@@ -5,7 +5,6 @@ use crate::config::RemoteRoot;
 use crate::error::{Error, Result};
 use crate::fs::Digest;
 use crate::worktree::Base;
-use std::io::Read as _;
 
 const PRELUDE: &str = include_str!("script/prelude.sh");
 /// How an answer's line starts; whatever else a login shell prints is not ours.
@@ -119,12 +118,8 @@ impl From<Stop> for Error {
 }
 
 /// A name that nobody else uses: 16 hex digits.
-pub(super) fn token() -> Result<String> {
-    let mut bytes = [0; 8];
-    let source = std::path::Path::new("/dev/urandom");
-    let read = std::fs::File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(|error| Error::io("read", source, &error))?;
-    Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
+pub(super) fn token() -> String {
+    crate::random::hex(16)
 }
 
 /// A base list as it travels, and its hash.
@@ -166,6 +161,6 @@ mod tests {
 
     #[test]
     fn tokens_differ() {
-        assert_ne!(token().unwrap(), token().unwrap());
+        assert_ne!(token(), token());
     }
 }

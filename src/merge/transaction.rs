@@ -74,7 +74,7 @@ pub(super) fn run(
     changes: &[Change],
     undoes: Option<u64>,
 ) -> Result<Journal> {
-    let steps = plan(tree, changes, &super::script::token()?)?;
+    let steps = plan(tree, changes, &super::script::token())?;
     std::fs::create_dir_all(place.0.join("before")).at("create the folder", &place.0)?;
     let mut journal = Journal {
         version: VERSION,

@@ -1,7 +1,6 @@
 //! What the actions remember: reservations, mappings, base lists; files under a lock, versioned.
 
 mod locks;
-pub(crate) mod random;
 mod record;
 #[expect(clippy::module_inception, reason = "the type State has a file of its own")]
 mod state;

@@ -14,7 +14,7 @@ pub(crate) struct RecordId(String);
 impl RecordId {
     /// A new one.
     pub(crate) fn random() -> Self {
-        Self(super::random::hex(8))
+        Self(crate::random::hex(8))
     }
 
     /// The text.

@@ -41,7 +41,7 @@ impl Default for State {
     fn default() -> Self {
         Self {
             version: VERSION,
-            installation: super::random::letters(4),
+            installation: crate::random::letters(4),
             took_over: false,
             records: Vec::new(),
             made: Vec::new(),

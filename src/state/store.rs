@@ -1,11 +1,11 @@
 //! The state folder: one versioned file under a lock, a lock file a record and a pane, a folder a box.
 
-use super::record::RecordId;
+use super::record::Record;
 use super::state::{State, VERSION};
 use crate::createos::BoxId;
 use crate::error::{Error, IoContext, Result};
-use crate::fs::{Lock, Mode, write_atomic};
-use std::fs::{File, Metadata};
+use crate::fs::{Lock, Mode, open_regular, write_atomic};
+use std::fs::Metadata;
 use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -115,7 +115,7 @@ impl Store {
     fn parse(&self) -> Result<Parsed> {
         let path = self.file();
         let read = || -> std::io::Result<_> {
-            let mut file = File::open(&path)?;
+            let mut file = open_regular(&path)?;
             let found = file.metadata()?;
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
@@ -165,17 +165,22 @@ impl Store {
         Ok(())
     }
 
-    /// Drops a record, and what belongs to it beside the state file. The caller holds its lock.
+    /// Forgets a box: its record, the lock and wake file of it, and what was in step with it. This is the one
+    /// way in which that happens. Kept patches stay: a person may want them.
     ///
     /// # Errors
     /// Those of [`Store::update`].
-    pub(crate) fn forget(&self, id: &RecordId) -> Result<()> {
+    pub(crate) fn forget(&self, record: &Record) -> Result<()> {
         self.update(|state| {
-            state.forget(id);
+            state.forget(&record.id);
             Ok(())
         })?;
-        for path in [self.record_lock(id), self.wake_file(id)] {
+        // Whoever still holds the lock looks at the record before anything else.
+        for path in [self.record_lock(&record.id), self.wake_file(&record.id)] {
             let _already_gone = std::fs::remove_file(path);
+        }
+        if let Some(id) = &record.box_id {
+            self.forget_base(id);
         }
         Ok(())
     }
@@ -229,7 +234,7 @@ mod tests {
     use super::*;
     use crate::createos::{BoxName, ProviderKind};
     use crate::herdr::{Pane, PaneId, TerminalId};
-    use crate::state::{Phase, Record};
+    use crate::state::{Phase, RecordId};
 
     fn record(socket: &str, terminal: &str, pane: &str) -> Record {
         Record {
@@ -286,7 +291,7 @@ mod tests {
             assert_eq!(ours.read().unwrap().installation, format!("{n:04}"));
         }
         let old = std::time::SystemTime::now() - 2 * SETTLED;
-        File::options().write(true).open(ours.file()).unwrap().set_modified(old).unwrap();
+        std::fs::File::options().write(true).open(ours.file()).unwrap().set_modified(old).unwrap();
         assert!(Arc::ptr_eq(&ours.read().unwrap(), &ours.read().unwrap()));
         theirs
             .update(|state| {

@@ -19,8 +19,8 @@ pub(crate) fn take_over(store: &Store, socket: &str) -> Result<(usize, Vec<Strin
         return Ok((0, Vec::new()));
     }
     let path = store.folder().join("panes.json");
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
+    let text = match crate::fs::read_regular(&path) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         // The earlier plugin may still come and go.
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok((0, Vec::new())),
         Err(source) => return Err(Error::io("read", &path, &source)),

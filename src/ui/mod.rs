@@ -6,6 +6,7 @@ mod pager;
 mod progress;
 mod steps;
 mod text;
+mod wrap;
 
 pub(crate) use ask::{confirm, is_asking, is_on_terminal};
 pub(crate) use colour::{Tone, coloured};
@@ -13,6 +14,7 @@ pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;
 pub(crate) use steps::Steps;
 pub(crate) use text::{bytes, count, is_hostile, seconds, visible, visible_line};
+pub(crate) use wrap::{paragraph, wrap};
 
 use crate::error::Error;
 use std::io::Write;

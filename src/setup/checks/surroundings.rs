@@ -119,7 +119,8 @@ pub(super) fn mappings(context: &Context<'_>) -> Check {
         Ok(records) if records.is_empty() => Check::ok("mappings", "no pane is tied to a box"),
         Ok(records) => {
             let plural = if records.len() == 1 { "pane is" } else { "panes are" };
-            Check::ok("mappings", format!("{} {plural} tied to a box", records.len()))
+            let dropped = "a box that was deleted elsewhere is forgotten by: createos-sandbox herdr prune";
+            Check::ok("mappings", format!("{} {plural} tied to a box; {dropped}", records.len()))
                 .found(records.len().to_string())
         }
     }

@@ -21,7 +21,7 @@ fn boxes_shows_thousands_of_rows_with_hostile_names_and_deletes_only_ours() {
     pty.send("n");
     pty.resize(10, 60);
     world.script("fail", json!([{ "verb": "list", "code": "server_error", "message": "the moon is down" }]));
-    pty.expect("the moon is down", LONG);
+    pty.expect("moon is down", LONG);
     assert_eq!(world.boxes().len(), 1, "any other key keeps it");
     world.script("fail", json!([]));
     pty.send("d");
@@ -78,4 +78,102 @@ fn mappings_of_the_earlier_plugin_are_taken_over_and_a_corrupt_state_is_kept_asi
     assert!(told.stderr.contains("was moved to"), "{told:?}");
     let aside = std::fs::read_to_string(world.state_folder().join("state.json.corrupt-0")).unwrap();
     assert_eq!(aside, "{ broken");
+}
+
+#[test]
+fn mappings_of_boxes_that_were_deleted_elsewhere_go_when_that_is_proven() {
+    let mut world = World::new();
+    let (gone, _) = world.start();
+    let (stays, _) = world.start();
+    let first = world.pane_ids()[0].clone();
+    for pane in world.pane_ids().iter().filter(|pane| **pane != first) {
+        world.herdr(&["pane", "close", pane]);
+    }
+    eventually("the panes are closed", LONG, || world.panes().len() == 1 && !world.runs("provision"));
+    let _ = world.home.run(&["local", "sandbox", "rm", "--yes", &gone]).success();
+    let folder = world.state_folder().join("boxes").join(&gone);
+    assert!(folder.exists());
+    world.script("other_rows", json!(1_200));
+    world.script("hide_from_get", json!(true));
+    world.script("offset_ignored", json!(true));
+    let _ = world.home.run(&["herdr", "prune", "--yes"]).success();
+    assert_eq!(world.records().len(), 2, "an incomplete listing proves nothing");
+    world.script("offset_ignored", json!(false));
+    let pruned = world.home.run(&["herdr", "prune", "--yes"]).success();
+    assert!(
+        pruned.stdout.contains("deleted elsewhere") && pruned.stdout.contains("\"forgotten\":1"),
+        "{pruned:?}"
+    );
+    assert_eq!(world.records().len(), 1, "the box that is there keeps its mapping");
+    assert!(!folder.exists(), "what was in step with it is forgotten too");
+
+    world.script("hide_from_get", json!(false));
+    let _ = world.home.run(&["local", "sandbox", "rm", "--yes", &stays]).success();
+    world.stop_server();
+    world.serve();
+    eventually("the start of Herdr forgets it", LONG, || world.records().is_empty());
+}
+
+#[test]
+fn a_provider_that_cannot_be_asked_hides_nothing_of_the_others() {
+    let mut world = World::new();
+    let (id, _) = world.start();
+    // The same box, mapped as one of the local provider.
+    let mut state = world.state();
+    state["records"][0]["provider"] = json!("local");
+    std::fs::write(world.state_folder().join("state.json"), state.to_string()).unwrap();
+    let name = world.records()[0]["box"].as_str().unwrap().to_owned();
+    let down = json!([{ "verb": "list", "code": "server_error", "message": "the moon is down" }]);
+    world.script("fail", down);
+    let listed = world.home.run(&["herdr", "boxes"]).success();
+    assert!(listed.stdout.contains(&name), "{listed:?}");
+    assert!(listed.stderr.contains("createos boxes cannot be listed") && listed.stderr.contains("the moon"));
+    let mut pty = Pty::spawn(world.home.command(&["herdr", "boxes"]), 24, 100);
+    pty.expect(&name, LONG);
+    pty.expect("createos boxes cannot be listed", LONG);
+    pty.send("q");
+    assert!(pty.wait(LONG).success());
+
+    std::fs::remove_file(world.home.path().join("bin/createos")).unwrap();
+    let listed = world.home.run(&["herdr", "boxes"]).success();
+    assert!(listed.stdout.contains(&name) && listed.stderr.contains("createos was not found"), "{listed:?}");
+    let pruned = world.home.run(&["herdr", "prune", "--yes"]).success();
+    assert!(pruned.stdout.contains("\"unasked\":[\"createos\"]"), "{pruned:?}");
+    assert!(pruned.stderr.contains("createos boxes are not looked at"), "{pruned:?}");
+    assert_eq!(world.boxes()[0]["id"], json!(id));
+    std::os::unix::fs::symlink(
+        crate::support::stand_in("createos-stand-in"),
+        world.home.path().join("bin/createos"),
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_box_of_a_session_that_does_not_run_is_shown_as_such_and_never_pruned() {
+    let world = World::new();
+    let (id, _) = world.start();
+    let mut state = world.state();
+    state["records"][0]["socket"] = json!("/nonexistent/sessions/work/herdr.sock");
+    std::fs::write(world.state_folder().join("state.json"), state.to_string()).unwrap();
+    let listed = world.home.run(&["herdr", "boxes"]).success();
+    assert!(listed.stdout.contains("session not running"), "{listed:?}");
+    let pruned = world.home.run(&["herdr", "prune", "--orphans", "--yes"]).success();
+    let name = world.records()[0]["box"].as_str().unwrap().to_owned();
+    assert!(pruned.stdout.contains(&format!("createos-sandbox herdr delete {name}")), "{pruned:?}");
+    assert_eq!(world.boxes()[0]["id"], json!(id));
+}
+
+#[test]
+fn a_state_file_that_is_a_fifo_is_refused_and_not_waited_for() {
+    let world = World::new();
+    let (_, _) = world.start();
+    let file = world.state_folder().join("state.json");
+    let (fifo, kept) = (world.state_folder().join("fifo"), std::fs::read(&file).unwrap());
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    std::fs::rename(&fifo, &file).unwrap();
+    let _ = world.home.run(&["herdr", "boxes"]).fails(1, "a FIFO");
+    let doctor = world.home.run(&["setup", "herdr", "--doctor", "--provider", "local"]);
+    assert!(doctor.stdout.contains("it is a FIFO"), "{doctor:?}");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, kept).unwrap();
 }

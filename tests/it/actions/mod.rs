@@ -6,6 +6,8 @@ mod delete;
 mod failures;
 mod hands;
 mod lists;
+mod named;
+mod narrow;
 mod pause;
 mod quirks;
 mod races;

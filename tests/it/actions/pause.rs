@@ -12,7 +12,7 @@ fn a_paused_box_says_so_in_its_pane_and_enter_resumes_it() {
     world.sees(&pane, "the box is paused");
     assert_eq!(world.invoke("info").ok()["status"], "paused");
     assert_eq!(world.invoke("pause").ok()["ok"], true, "pausing a paused box is fine");
-    world.key(&pane, "enter");
+    world.comes_back(&pane);
     eventually("it runs", LONG, || world.boxes()[0]["status"] == "running");
     world.answers(&pane, "re", "sumed");
     let _ = world.invoke("pause").ok();
@@ -45,4 +45,22 @@ fn the_question_before_a_delete_resumes_nothing() {
     assert_eq!(world.boxes()[0]["status"], "paused", "the question resumes nothing");
     world.types_in_popup("y");
     eventually("the box is deleted", LONG, || world.boxes().is_empty());
+}
+
+#[test]
+fn a_box_that_is_idle_pauses_by_itself_and_its_pane_says_so() {
+    let config = json!({ "agent": "shell", "provider": "local", "autoPause": "1m" });
+    let world = World::with(config, |home| home.var("CREATEOS_SANDBOX_IDLE_LOOK", "100"));
+    let (id, pane) = world.start();
+    world.answers(&pane, "at", "work");
+    let activity = world.home.path().join(".local/share/createos-sandbox/boxes").join(&id).join("activity");
+    // Nobody asks for the box here: it is its own keeper's clock that looks. The output of a moment ago is
+    // activity, so the box is made older until that is heard no more.
+    eventually("the pane says so", LONG, || {
+        let file = std::fs::File::options().append(true).open(&activity).expect("it was used");
+        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(61)).expect("a time");
+        world.screen(&pane).contains("it pauses after 1m without activity")
+    });
+    world.comes_back(&pane);
+    world.answers(&pane, "back", "again");
 }

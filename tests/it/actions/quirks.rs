@@ -81,3 +81,82 @@ fn errors_of_every_generation_are_shown_in_the_programs_own_words() {
     }
     assert_eq!(world.records().len(), 1);
 }
+
+#[test]
+fn an_answer_without_a_document_is_no_success_whatever_its_exit_code() {
+    let mut world = World::new();
+    let _ = world.start();
+    world.script("banner", json!(["get"]));
+    world.invoke("info").fails("the answer is not JSON");
+    world.script("banner", json!(["process get"]));
+    world.invoke("attach").fails("the answer is not JSON");
+    assert_eq!(world.records().len(), 1);
+}
+
+#[test]
+fn what_runs_in_a_box_stands_behind_two_dashes_and_reads_nothing() {
+    let world = World::new();
+    let (id, _) = world.start();
+    let mut calls = world.calls_of("exec");
+    calls.extend(world.calls_of("process").into_iter().filter(|argv| argv.contains(&"start".to_owned())));
+    assert!(calls.len() > 3, "{calls:?}");
+    for argv in calls {
+        let at = argv.iter().position(|word| *word == id).expect("the full id");
+        assert_eq!(argv[at + 1], "--", "a flag of the box's program would be the CLI's: {argv:?}");
+    }
+    let read = std::fs::read_to_string(world.home.path().join(".createos-stand-in/stdin")).unwrap();
+    assert!(!read.is_empty() && read.lines().all(|bytes| bytes == "0"), "stdin is /dev/null: {read}");
+}
+
+#[test]
+fn an_empty_list_may_be_null() {
+    let mut world = World::new();
+    world.script("null_lists", json!(true));
+    let listed = world.home.run(&["herdr", "boxes"]).success();
+    assert!(listed.stdout.contains("no boxes"), "{listed:?}");
+}
+
+#[test]
+fn a_stream_that_ends_cleanly_leaves_the_agent_and_what_ended_it_is_asked() {
+    let mut world = World::new();
+    world.script("times", json!({ "attach_ends": 1 }));
+    let (id, pane) = world.start();
+    world.sees(&pane, "this pane is detached, the agent runs on in the box");
+    let process = world.records()[0]["processId"].clone();
+    world.comes_back(&pane);
+    world.answers(&pane, "same", "agent");
+    assert_eq!(world.records()[0]["processId"], process, "it was not started again");
+    // The same exit code, and the agent has ended, the box is paused, or is gone: the provider tells.
+    world.types(&pane, "exit 3");
+    world.sees(&pane, "the agent has ended, exit code 3");
+    world.comes_back(&pane);
+    world.answers(&pane, "next", "agent");
+    let _ = world.home.run(&["local", "sandbox", "pause", &id]).success();
+    world.sees(&pane, "the box is paused");
+    world.comes_back(&pane);
+    world.answers(&pane, "third", "agent");
+    world.remove_box();
+    world.sees(&pane, "its box was deleted");
+}
+
+#[test]
+fn ctrl_bracket_detaches_and_the_agent_runs_on() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    world.answers(&pane, "at", "work");
+    world.herdr(&["pane", "send-keys", &pane, "ctrl+]"]);
+    world.sees(&pane, "this pane is detached, the agent runs on in the box");
+}
+
+#[test]
+fn the_terminal_in_the_box_has_the_panes_size_less_the_footer_of_the_official_program() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    let started = &world.calls_of("process")[0];
+    let value = |flag: &str| {
+        let at = started.iter().position(|word| word == flag).expect("the flag");
+        started[at + 1].parse::<u16>().expect("a number")
+    };
+    world.types(&pane, "echo size-$(stty size)");
+    assert_eq!((value("--rows"), value("--cols")), (39, 120), "a pane of 40 by 120: {started:?}");
+}

@@ -64,7 +64,12 @@ impl World {
 
     /// The same with other settings.
     pub fn with_config(config: Value) -> Self {
-        let home = Home::new().with_bin().var("SHELL", "/bin/sh").var("PS1", "$ ");
+        Self::with(config, |home| home)
+    }
+
+    /// The same in a home that is changed before anything starts in it.
+    pub fn with(config: Value, change: impl FnOnce(Home) -> Home) -> Self {
+        let home = change(Home::new().with_bin().var("SHELL", "/bin/sh").var("PS1", "$ "));
         let repo = Repo::init(&home.path().join("shop"));
         repo.write("README.md", "hello\n").write("src/main.rs", "fn main() {}\n").write(".env", "A=1\n");
         repo.commit("one");
@@ -282,6 +287,19 @@ impl World {
             assert!(began.elapsed() < LONG, "no shell answers in {pane}:\n{}", self.screen(pane));
             self.types(pane, &format!("echo {one}''{two}"));
             std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+
+    /// Presses Enter on a holding screen until it brings the agent back.
+    #[track_caller]
+    pub fn comes_back(&self, pane: &str) {
+        let count = || self.screen(pane).matches("bringing it back").count();
+        let (before, began) = (count(), Instant::now());
+        while count() == before {
+            assert!(began.elapsed() < LONG, "nothing comes back in {pane}:\n{}", self.screen(pane));
+            self.key(pane, "enter");
+            // A key that came too early makes the screen wait for another second.
+            std::thread::sleep(Duration::from_millis(200));
         }
     }
 

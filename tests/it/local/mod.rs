@@ -110,3 +110,16 @@ impl Drop for Sandbox {
         }
     }
 }
+
+/// Runs it where no file can grow by a single byte, as on a disk that is full.
+fn on_a_full_disk(made: &Sandbox, args: &[&str]) -> Outcome {
+    let inner = made.command(args);
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"]);
+    command.arg(inner.get_program()).args(inner.get_args()).env_clear().stdin(Stdio::null());
+    command.current_dir(made.home().path());
+    for (name, value) in inner.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    outcome(command)
+}

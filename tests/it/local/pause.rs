@@ -1,6 +1,6 @@
 //! pause, resume, auto-pause, process stop and resize.
 
-use super::Sandbox;
+use super::{Sandbox, on_a_full_disk};
 use crate::support::{Home, Pty, User, eventually};
 use std::time::{Duration, SystemTime};
 
@@ -238,4 +238,30 @@ fn the_starter_s_open_files_do_not_live_on_in_the_supervisor() {
     }
     assert_eq!(crate::support::outcome(shell).code, 0);
     assert_eq!(made.run(&["process", "list", "@"]).success().json()[0]["state"], "running");
+}
+
+#[test]
+fn on_a_full_disk_a_box_is_neither_paused_nor_resumed_by_half() {
+    for user in User::all() {
+        let made = Sandbox::of(user);
+        made.start(&["--pty", "@", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); : > /tmp/at-$i; rm -f /tmp/at-*; sleep 0.05; ln -sfn $i /tmp/count; done"]);
+        let count = || std::fs::read_link(folder(&made).join("root/tmp/count")).ok();
+        eventually("it counts", LONG, || count().is_some());
+        let status = || made.run(&["get", "@"]).success().json()["status"].clone();
+
+        let refused = on_a_full_disk(&made, &["-o", "json", "pause", "@"]);
+        assert_eq!(refused.code, 1, "the refusal bites: {refused:?}");
+        assert_eq!(status(), "running");
+        let before = count();
+        eventually("it goes on", LONG, || count() != before);
+
+        let _done = made.run(&["pause", "@"]).success();
+        let refused = on_a_full_disk(&made, &["-o", "json", "resume", "@"]);
+        assert_eq!((refused.code, status()), (1, "paused".into()), "{refused:?}");
+        let stopped_at = count();
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(count(), stopped_at, "what is called paused stands still");
+        let _done = made.run(&["resume", "@"]).success();
+        eventually("it counts again", LONG, || count() != stopped_at);
+    }
 }

@@ -1,7 +1,7 @@
 //! rm: whatever the machine, the box or another rm is doing.
 
-use super::Sandbox;
-use crate::support::{Home, Outcome, Pty, User, eventually, outcome};
+use super::{Sandbox, on_a_full_disk};
+use crate::support::{Home, Pty, User, eventually, outcome};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -21,19 +21,6 @@ fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("a folder");
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
     entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect()
-}
-
-/// Runs it where no file can grow by a single byte, as on a disk that is full.
-fn on_a_full_disk(made: &Sandbox, args: &[&str]) -> Outcome {
-    let inner = made.command(args);
-    let mut command = Command::new("sh");
-    command.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"]);
-    command.arg(inner.get_program()).args(inner.get_args()).env_clear().stdin(Stdio::null());
-    command.current_dir(made.home().path());
-    for (name, value) in inner.get_envs() {
-        command.env(name, value.unwrap_or_default());
-    }
-    outcome(command)
 }
 
 #[test]

@@ -75,7 +75,17 @@ impl Argv {
             verb = format!("process {}", words.next()?);
         }
         known(&verb)?;
-        let rest: Vec<String> = words.cloned().collect();
+        let mut rest: Vec<String> = words.cloned().collect();
+        // Q16: up to a bare `--` these are the program's own, wherever they stand.
+        let end = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
+        if let Some(at) = rest[..end].iter().position(|word| word == "-o") {
+            json = rest.get(at + 1)? == "json";
+            rest.drain(at..at + 2);
+        }
+        let end = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
+        if let Some(at) = rest[..end].iter().position(|word| word == "-d") {
+            rest.remove(at);
+        }
         let (rest, command) = match rest.iter().position(|word| word == "--") {
             Some(at) => (rest[..at].to_vec(), rest[at + 1..].to_vec()),
             None => (rest, Vec::new()),

@@ -45,7 +45,11 @@ pub(crate) struct Control {
     /// Calls that fail.
     #[serde(default)]
     pub(crate) fail: Vec<Fail>,
-    /// Things that happen so many times: `name_taken`, `rm_fails`, `stream_cut`, `attach_loses`.
+    /// Verbs that this build does not know: it shows its banner and ends well (Q15).
+    #[serde(default)]
+    pub(crate) banner: Vec<String>,
+    /// Things that happen so many times: `name_taken`, `rm_fails`, `stream_cut`, `attach_loses`,
+    /// `attach_ends` (the stream ends cleanly while the program runs, Q12).
     #[serde(default)]
     pub(crate) times: BTreeMap<String, u32>,
     #[serde(skip)]

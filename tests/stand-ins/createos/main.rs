@@ -66,6 +66,10 @@ impl Call<'_> {
         if let Some(scripted) = self.control.fail.iter().find(|fail| fail.applies(verb)) {
             return self.fail(&scripted.code, &scripted.message);
         }
+        if self.control.banner.iter().any(|unknown| unknown == verb) {
+            print("createos - your intelligent infrastructure CLI\n\nCOMMANDS:\n   sandbox\n");
+            return 0;
+        }
         let Some(parsed) = self.argv.flags() else { return self.control.unknown(words) };
         if verb != "create" {
             self.control.wait_while_held(verb);
@@ -80,6 +84,7 @@ impl Call<'_> {
                 self.fail("bad_request", "Content-Length is required")
             }
             "process attach" if self.control.take("attach_loses") => 1,
+            "process attach" if self.control.take("attach_ends") => 0,
             "sync" => {
                 print("Sync running. Press Ctrl+C to stop.\n");
                 0

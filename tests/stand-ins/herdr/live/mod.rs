@@ -149,6 +149,7 @@ impl Server {
             ["plugin", "action", "invoke", rest @ ..] => self.action_invoke(rest, "cli", "cli:plugin"),
             ["plugin", "log" | "logs", rest @ ..] => self.log_list(rest),
             ["plugin", "pane", "open", rest @ ..] => self.plugin_pane_open(rest),
+            ["plugin", "pane", "focus", id] => Some(self.plugin_pane_focus(id)),
             ["plugin", "pane", "close", id] => Some(self.pane_close("cli:plugin", id)),
             // Not in the contract's argv: what only a person at the screen can do.
             ["stand-in", "press", action] => self.action_invoke(&[action], "keybinding", "keybinding"),

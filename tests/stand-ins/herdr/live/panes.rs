@@ -19,6 +19,7 @@ pub(super) struct Spec {
     pub(super) argv: Vec<String>,
     pub(super) env: Vec<(String, String)>,
     pub(super) popup: bool,
+    pub(super) plugin: bool,
 }
 
 /// `--name value` pairs and lone flags; `None` for anything else.
@@ -87,6 +88,7 @@ impl Server {
             label: spec.label,
             title: None,
             popup: spec.popup,
+            plugin: spec.plugin,
             pty,
         };
         let shown = world.show(&pane);

@@ -236,6 +236,17 @@ impl Server {
         Some(Reply::result("cli:plugin", json!({ "type": "plugin_log_list", "logs": rows })))
     }
 
+    /// Gives a plugin pane the focus; one from before a restart is none any more.
+    pub(super) fn plugin_pane_focus(&self, id: &str) -> Reply {
+        let mut world = self.world();
+        let Some(shown) = world.pane(id).filter(|pane| pane.plugin).map(|pane| world.show(pane)) else {
+            return Reply::refused("cli:plugin", "plugin_pane_not_found", "plugin pane not found");
+        };
+        world.focused = shown["pane_id"].as_str().map(str::to_owned);
+        let focused = json!({ "plugin_id": "createos.sandbox", "pane": shown });
+        Reply::result("cli:plugin", json!({ "type": "plugin_pane_focused", "plugin_pane": focused }))
+    }
+
     pub(super) fn plugin_pane_open(&self, words: &[&str]) -> Option<Reply> {
         const VALUES: [&str; 9] = [
             "--plugin",
@@ -296,6 +307,7 @@ impl Server {
             argv: serde_json::from_value(entry["command"].clone()).expect("the manifest was checked"),
             env,
             popup,
+            plugin: true,
         };
         let shown = match self.open(spec) {
             Ok(shown) => shown,

@@ -17,6 +17,8 @@ pub(super) struct Pane {
     pub(super) label: Option<String>,
     pub(super) title: Option<(String, Option<Instant>)>,
     pub(super) popup: bool,
+    /// A plugin opened it, in the life of this server.
+    pub(super) plugin: bool,
     pub(super) pty: Pty,
 }
 

@@ -1,0 +1,108 @@
+//! Panes get narrow: what a start, its pane and the popups say is broken between words, at 40 columns.
+
+use super::world::{LONG, World, typed};
+use crate::support::{Pty, eventually};
+use serde_json::json;
+
+const COLUMNS: u16 = 40;
+
+/// The pane of a start as a terminal of 40 columns: its process, on a record that is ready for it.
+fn start_in_a_narrow_pane(world: &World) -> Pty {
+    // Herdr's own start would finish a record that nobody owns.
+    eventually("the start of Herdr is dealt with", LONG, || {
+        let logs = world.herdr(&["plugin", "log", "list"])["logs"].clone();
+        logs[0]["status"] == "succeeded"
+    });
+    let record = json!({
+        "id": "0badcafe", "phase": "starting", "provider": "createos", "box": "hd-shop-ab3dxyzzy",
+        "socket": world.home.path().join(".config/herdr/herdr.sock"), "agent": "shell",
+        "local": world.repo.root(), "remote": "/workspace", "autoPause": "30m",
+    });
+    let state = json!({ "version": 1, "installation": "ab3d", "records": [record] });
+    std::fs::create_dir_all(world.state_folder()).expect("the state folder");
+    std::fs::write(world.state_folder().join("state.json"), state.to_string()).expect("a state");
+    let mut command = typed(world, &world.pane_ids()[0], &["herdr", "provision"]);
+    command.env("CREATEOS_SANDBOX_RECORD", "0badcafe");
+    Pty::spawn(command, 60, COLUMNS)
+}
+
+/// What the screen shows, row by row.
+fn rows(pty: &Pty) -> Vec<String> {
+    let mut screen = vt100::Parser::new(60, COLUMNS, 0);
+    screen.process(&pty.bytes());
+    let screen = screen.screen();
+    for (row, text) in screen.rows(0, COLUMNS).enumerate() {
+        let wrapped = screen.row_wrapped(u16::try_from(row).expect("a row"));
+        assert!(!wrapped, "the terminal had to break this line: {text}");
+    }
+    screen.rows(0, COLUMNS).map(|row| row.trim_end().to_owned()).collect()
+}
+
+#[track_caller]
+fn shows(pty: &Pty, lines: &str) {
+    let screen = rows(pty).join("\n");
+    assert!(screen.contains(lines), "[{lines}] is not in:\n{screen}");
+}
+
+#[test]
+fn a_start_and_the_holding_screen_fit_into_forty_columns() {
+    let world = World::new();
+    let mut pane = start_in_a_narrow_pane(&world);
+    pane.expect("Ctrl-]", LONG);
+    // Every step was seen before it was done, packing first: its line is replaced by what came of it.
+    let text = pane.text();
+    for (before, after) in [("packing", "1/5  create"), ("1/5  create   …", "1/5  create   sb-")] {
+        let before = text.find(before).unwrap_or_else(|| panic!("[{before}] was not shown:\n{text}"));
+        assert!(before < text.rfind(after).expect("it is done"), "{text}");
+    }
+    for step in ["2/5  upload   …", "3/5  prepare  …", "4/5  install  …", "5/5  start    …"] {
+        assert!(text.contains(step), "[{step}] was not shown:\n{text}");
+    }
+    shows(&pane, "Shell in hd-shop-ab3dxyzzy\ns-2vcpu-4gb, pauses after 30m");
+    shows(&pane, "  2/5  upload   2 files, 19 B; 1 stayed\n                home (upload --dry-run)");
+    shows(&pane, "  5/5  start    attached. Ctrl-]\n                detaches");
+    pane.send("exit 7\n");
+    pane.expect("close this pane", LONG);
+    shows(&pane, "Shell in hd-shop-ab3dxyzzy: the agent\nhas ended, exit code 7.");
+    shows(&pane, "  Enter   resume and reattach\n  s       a shell on THIS machine, in\n          ~/shop\n");
+    shows(&pane, "  q       close this pane (the box\n          stays; herdr boxes shows it)");
+    eventually("keys are heard", LONG, || {
+        pane.send("q");
+        std::thread::sleep(std::time::Duration::from_millis(1_200));
+        pane.text().ends_with("q") || world.boxes().len() == 1
+    });
+}
+
+#[test]
+fn a_failed_start_fits_and_its_command_stays_whole() {
+    let mut world = World::new();
+    let words = "sandbox limit reached (2 of 2), delete one of them first";
+    world.script("fail", json!([{ "verb": "create", "code": "forbidden", "message": words }]));
+    let pane = start_in_a_narrow_pane(&world);
+    pane.expect("close this pane", LONG);
+    shows(
+        &pane,
+        "error: sandbox create failed: sandbox\n  limit reached (2 of 2), delete one of\n  them first",
+    );
+    shows(&pane, "\n  createos-sandbox herdr boxes\n");
+}
+
+#[test]
+fn popups_fit_into_forty_columns() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    let mut command = typed(&world, &pane, &["herdr", "message"]);
+    command.env("CREATEOS_SANDBOX_MESSAGE", "info\n\n  worktree      ~/a/very long/folder of mine/shop");
+    let message = Pty::spawn(command, 20, COLUMNS);
+    message.expect("any key closes this", LONG);
+    shows(&message, "  worktree      ~/a/very long/folder of\n                mine/shop");
+
+    let mut command = typed(&world, &pane, &["herdr", "ask-delete"]);
+    command.env("CREATEOS_SANDBOX_RECORD", world.records()[0]["id"].as_str().expect("an id"));
+    let question = Pty::spawn(command, 20, COLUMNS);
+    question.expect("keep it", LONG);
+    shows(&question, "  y, or the same key again   delete it\n");
+    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    shows(&question, &format!("  box           {name}"));
+    shows(&question, "\n                (Shell)\n");
+}
