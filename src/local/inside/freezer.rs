@@ -4,9 +4,14 @@ use super::super::pause;
 use super::sys;
 use rustix::process::{Pid, Signal};
 use rustix::time::Timespec;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 /// Between two looks at what does not stand still yet.
 const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+
+/// How long parents may take to stop before their children.
+const COURTESY: Duration = Duration::from_millis(300);
 
 /// What has been asked for, and how far it is. This process's name says it to the host.
 #[derive(Default)]
@@ -35,6 +40,7 @@ impl Freezer {
         match (word, std::mem::take(self)) {
             (pause::FREEZE, Self::Awake) => {
                 let before = processes().into_iter().filter(|pid| is_stopped(*pid)).collect();
+                stop_parents();
                 *self = Self::Stopping { before, still: false };
             }
             (pause::THAW, Self::Stopping { before, .. } | Self::Frozen { before }) => {
@@ -69,6 +75,28 @@ fn call(name: &std::ffi::CStr) {
     rustix::thread::set_name(name).expect("a process may name itself");
 }
 
+/// One parent after the other, older ones first: a shell that sees its job stop before it stands still itself takes
+/// the terminal from it when it goes on. A courtesy only: [`sys::signal_all`] leaves nobody out afterwards.
+fn stop_parents() {
+    let deadline = Instant::now() + COURTESY;
+    for pid in parents() {
+        let _gone = rustix::process::kill_process(pid, Signal::STOP);
+        while !stands_still(pid) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+}
+
+/// Everybody in the box who has a child, in the order in which they were made.
+fn parents() -> Vec<Pid> {
+    let mut all = processes();
+    let of = |pid: &Pid| parent(&stat(*pid));
+    let parents: HashSet<_> = all.iter().filter_map(of).collect();
+    all.retain(|pid| parents.contains(pid));
+    all.sort_by_key(|pid| pid.as_raw_nonzero());
+    all
+}
+
 /// Children before their parents, so that no shell sees its job as stopped.
 fn thaw(stopped: &[Pid]) {
     let mut frozen = processes();
@@ -98,12 +126,27 @@ fn stands_still(pid: Pid) -> bool {
 }
 
 fn is_stopped(pid: Pid) -> bool {
-    let stat = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    state(&stat) == b'T'
+    state(&stat(pid)) == b'T'
 }
 
-/// The letter for the state in a `stat` file, which stands behind the last parenthesis (proc(5)).
+/// The `stat` file of a process; nothing once it is gone.
+fn stat(pid: Pid) -> Vec<u8> {
+    std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default()
+}
+
+/// The letter for the state in a `stat` file.
 fn state(stat: &[u8]) -> u8 {
-    let closed = stat.iter().rposition(|byte| *byte == b')');
-    closed.and_then(|at| stat.get(at + 2)).copied().unwrap_or(b'X')
+    after_name(stat).next().and_then(|word| word.first()).copied().unwrap_or(b'X')
+}
+
+/// The parent in a `stat` file.
+fn parent(stat: &[u8]) -> Option<Pid> {
+    let word = after_name(stat).nth(1)?;
+    Pid::from_raw(std::str::from_utf8(word).ok()?.parse().ok()?)
+}
+
+/// The words of a `stat` file after the name, which ends with the last parenthesis (proc(5)).
+fn after_name(stat: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let closed = stat.iter().rposition(|byte| *byte == b')').map_or(stat.len(), |at| at + 1);
+    stat[closed..].split(|byte| *byte == b' ').skip(1)
 }
