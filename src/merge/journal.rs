@@ -43,6 +43,19 @@ pub(super) enum Step {
     Replace { path: Name, stage: Name, before: State, after: State },
 }
 
+impl Step {
+    /// The path that it is about.
+    pub(super) fn path(&self) -> &RelPath {
+        match self {
+            Self::Delete { path, .. }
+            | Self::RemoveFolder { path }
+            | Self::MakeFolder { path }
+            | Self::Create { path, .. }
+            | Self::Replace { path, .. } => &path.0,
+        }
+    }
+}
+
 /// The journal of one change.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -14,7 +14,7 @@ use super::spool::Spool;
 use super::transaction::{After, Change};
 use super::verdict::{Clash, Verdict, verdict};
 use super::{folders_of, proposal};
-use crate::error::{IoContext, Result};
+use crate::error::Result;
 use crate::fs::Digest;
 use crate::worktree::{Base, Entry, Kind, RelPath};
 use std::collections::BTreeMap;
@@ -93,8 +93,9 @@ pub(super) fn judge(
     case.settle(&mut fates, &mut changes)?;
     if filters.on_clash == OnClash::Mine {
         // Links were judged as if all of theirs came.
-        for (path, why) in links::leading_out(case.ours, base, &changes)? {
-            changes.retain(|change| change.path != path);
+        let turned = links::leading_out(case.ours, base, &changes)?;
+        changes.retain(|change| !turned.contains_key(&change.path));
+        for (path, why) in turned {
             dropped.insert(path.clone(), why.clone());
             fates.insert(path, Fate::Dropped(why));
         }
@@ -266,12 +267,11 @@ impl<'a> Case<'a, '_> {
             }
         };
         // A copy: ours may change before it is written.
-        let bytes = std::fs::read(&contents).at("read", &contents)?;
-        let entry = Entry { kind, hash: crate::fs::digest(&bytes) };
+        let (contents, hash) = self.spool.copy(&contents)?;
+        let entry = Entry { kind, hash };
         if entry == here {
             return Ok(Fate::AlreadyHere);
         }
-        let contents = self.spool.keep(&bytes)?;
         let after = After { entry, contents, mode: None };
         changes.push(Change { path: path.clone(), before: Some(here), after: Some(after) });
         Ok(fate)
@@ -285,8 +285,8 @@ impl<'a> Case<'a, '_> {
             OnClash::Theirs => Settled::Theirs,
         };
         let theirs = self.theirs();
+        changes.retain(|change| !matches!(fates.get(&change.path), Some(Fate::Conflict(_))));
         for (path, fate) in fates.iter_mut().filter(|(_, fate)| matches!(fate, Fate::Conflict(_))) {
-            changes.retain(|change| change.path != *path);
             let here = self.ours.at(path)?;
             if settled == Settled::Theirs {
                 // A folder or a special file is nothing that a file could replace.

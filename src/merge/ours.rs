@@ -129,7 +129,7 @@ impl<'a> Ours<'a> {
     /// The folder cannot be read.
     pub(super) fn twin(&mut self, path: &RelPath) -> Result<Option<RelPath>> {
         let full = self.root.join(path.as_path());
-        if !self.folds_case || self.spelled_so(&full)? || look(&full)?.is_none() {
+        if !self.folds_case || self.spelled_so(&full)? {
             return Ok(None);
         }
         let own = path.file_name();

@@ -91,6 +91,8 @@ pub(super) fn run(
         journal.write(&place.journal())?;
         kill::point("all staged");
         swap(tree, &journal.steps)?;
+        // The journal may lie on another disk: it must not know of renames that a power cut undoes.
+        tree.sync_folders(journal.steps.iter().map(Step::path))?;
         journal.phase = Phase::Committed;
         journal.write(&place.journal())
     });

@@ -8,6 +8,7 @@ use crate::fs::digest;
 use crate::worktree::{Entry, Kind, RelPath};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -286,6 +287,21 @@ impl Tree {
             copy.sync_data().at("sync", to)?;
         }
         self.remove(path)
+    }
+
+    /// Makes it last what was renamed in the folders of these paths, as far as they are still there.
+    ///
+    /// # Errors
+    /// A folder cannot be written to disk.
+    pub(super) fn sync_folders<'a>(&self, paths: impl Iterator<Item = &'a RelPath>) -> Result<()> {
+        let one_of_each: BTreeMap<_, _> = paths.map(|path| (folders_of(path).next(), path)).collect();
+        for path in one_of_each.into_values() {
+            match self.folder_of(path) {
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
+                folder => folder.and_then(rustix::fs::fsync).at("sync the folder of", &self.full(path))?,
+            }
+        }
+        Ok(())
     }
 
     /// Removes the folders of `path` that have become empty, from the innermost outwards.

@@ -1,4 +1,4 @@
-//! A disk that is full: nothing changes, or what is in place is finished later.
+//! A disk that is full or read-only: nothing changes, or what is in place is finished later.
 
 use super::kills::{CHILD, Scene};
 use super::*;
@@ -57,4 +57,31 @@ fn a_full_state_folder_leaves_the_work_in_place_and_the_rest_to_the_next_run() {
     assert!(said.contains("the work is in place"), "{said}");
     assert!(said.contains("there\n") && said.contains("finished\n"), "{said}");
     assert_eq!(Ledger::new(scene.path("kept")).base().unwrap(), scene.here());
+}
+
+#[test]
+fn a_read_only_folder_leaves_all_of_the_worktree_as_it_was() {
+    for folder in ["here", "here/was-folder", "here/removed", "state"] {
+        let scene = Scene::new(true);
+        std::fs::write(scene.path("task"), "apply").unwrap();
+        let said = mounted(
+            &scene,
+            &format!(
+                "set -e; cp -a here keep; cp state/base base; mount --bind {folder} {folder}
+                 mount -o remount,ro,bind {folder}; if touch {folder}/probe 2>/dev/null; then echo no-refusal; fi
+                 if \"$@\"; then echo went-through; fi
+                 diff -r --no-dereference keep here && echo same; find here -name '.createos*' -exec echo left-behind \\;; cmp base state/base && echo base
+                 umount {folder}; printf recover > task; \"$@\" > /dev/null; printf apply > task; \"$@\" > /dev/null
+                 diff -r --no-dereference -x .git after here && echo then"
+            ),
+        );
+        let Some(said) = said else { return };
+        // What is mounted there is also another disk to the rest of the worktree.
+        let refusals = ["Read-only file system", "cross-device link"];
+        assert!(refusals.iter().any(|words| said.contains(words)), "{folder}: {said}");
+        assert!(!said.contains("went-through") && !said.contains("left-behind"), "{folder}: {said}");
+        for word in ["same\n", "base\n", "then\n"] {
+            assert!(said.contains(word), "{folder}: {word} is not in {said}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! cases runs over real boxes, through the command line (`tests/it/apply/`); here the `Remote` is a clean
 //! shell with a home and a `/tmp` of its own, over a real bash, git and tar.
 
+mod case;
 mod full;
 mod hostile;
 mod kills;

@@ -24,3 +24,33 @@ fn two_hundred_megabytes_come_home_and_go_back() {
     let _ = pair.herdr(&["undo"]).success();
     pair.user("test ! -e large -a ! -e text");
 }
+
+#[test]
+fn ten_thousand_changed_paths_come_home_clash_and_go_back() {
+    let table = Table::new();
+    // Every sort of change, 2,000 of each.
+    let pair = table.pair(
+        "for n in $(seq 20); do mkdir d$n; for k in $(seq 100); do echo $n.$k > d$n/e$k; echo x > d$n/r$k; : > d$n/m$k; done; done",
+    );
+    let before = pair.here();
+    pair.agent(
+        "for n in $(seq 20); do rm d$n/r*; chmod +x d$n/m*; mkdir new$n
+             for k in $(seq 100); do echo agent > d$n/e$k; echo $n.$k > new$n/n$k; ln -s n$k new$n/l$k; done; done",
+    );
+    let applied = pair.apply().success();
+    assert_eq!(result(&applied)["files"], 10_000);
+    assert_eq!(pair.here(), pair.there());
+    let _ = pair.herdr(&["undo"]).success();
+    assert_eq!(pair.here(), before);
+    pair.user(
+        "for n in $(seq 20); do mkdir new$n; for k in $(seq 100); do echo mine > new$n/n$k; done; done",
+    );
+    let clashing = pair.here();
+    let clash = pair.apply();
+    // Of very many only the first are named, as in the words for people.
+    assert_eq!((clash.code, result(&clash)["files"].as_array().map(Vec::len)), (1, Some(100)));
+    assert!(clash.stderr.contains("1988 files more"), "{}", clash.stderr);
+    assert_eq!(pair.here(), clashing);
+    let _ = pair.herdr(&["apply", "--on-clash", "theirs"]).success();
+    assert_eq!(pair.here(), pair.there());
+}

@@ -22,6 +22,11 @@ fn odd_names() {
             ..ROW
         },
         Row {
+            name: "names of which only the letter case changes",
+            agent: "mv a.txt A.TXT; git mv d/b.txt d/B.txt; echo more >> d/B.txt; echo x > RUN.sh",
+            ..ROW
+        },
+        Row {
             name: "both sides' edits under odd names",
             start: r#"for name in -rf $'nl\nx' $'\xff\xfe'; do seq 9 > "./$name"; done"#,
             agent: r#"for name in -rf $'nl\nx' $'\xff\xfe'; do echo theirs >> "./$name"; done"#,
