@@ -45,7 +45,7 @@ fn a_box_is_attached_to_by_its_name_and_the_refusal_says_what_to_type() {
     let refused = outcome(typed(&world, &first, &["herdr", "info"])).fails(1, "2 boxes");
     assert!(refused.stderr.contains(&format!("in pane {pane}")), "{refused:?}");
     // Named again, its own pane gets the focus instead of a second one.
-    world.herdr(&["stand-in", "focus", &first]);
+    world.focus_left(&first);
     let _ = outcome(typed(&world, &first, &["herdr", "attach", &names[1]])).success();
     assert_eq!(world.panes().len(), 2);
     let focused = world.panes().into_iter().find(|pane| pane["focused"] == true).expect("one has it");

@@ -166,6 +166,27 @@ impl World {
         (outcome.code == 0).then(|| outcome.json()["result"].clone())
     }
 
+    /// Gives the focus to `pane`, which is the one to the left of the focused one.
+    #[track_caller]
+    pub fn focus_left(&self, pane: &str) {
+        match real_herdr() {
+            Some(_) => self.herdr(&["pane", "focus", "--direction", "left"]),
+            None => self.herdr(&["stand-in", "focus", pane]),
+        };
+        let focused = self.panes().into_iter().find(|pane| pane["focused"] == true).expect("one has it");
+        assert_eq!(focused["pane_id"], pane);
+    }
+
+    /// The rows and columns of the terminal on which the process of ours that runs `WORD` is.
+    #[track_caller]
+    pub fn terminal_size(&self, word: &str) -> (u16, u16) {
+        let [pid] = processes(word, self.home.path())[..] else { panic!("not one process runs {word}") };
+        let terminal =
+            std::fs::File::open(format!("/proc/{}/fd/0", pid.as_raw_nonzero())).expect("its stdin");
+        let size = rustix::termios::tcgetwinsize(terminal).expect("a terminal");
+        (size.ws_row, size.ws_col)
+    }
+
     /// Invokes an action and waits for its end.
     #[track_caller]
     pub fn invoke(&self, action: &str) -> Done {
