@@ -69,6 +69,26 @@ fn a_refusal_shows_the_providers_words_and_what_to_do() {
 }
 
 #[test]
+fn at_the_cap_your_own_boxes_are_named() {
+    let mut world = World::new();
+    let _ = world.start();
+    for (message, help) in [
+        ("sandbox limit reached (1 of 1)", "paused sandboxes count too"),
+        ("limit of 20 sandboxes per day reached", "try again tomorrow"),
+    ] {
+        world.script("fail", json!([{ "verb": "create", "code": "forbidden", "message": message }]));
+        let refused = world.invoke("start").fails(message);
+        assert!(refused["fix"].as_str().unwrap().contains(help), "{refused}");
+        let pane = world.pane_ids().last().unwrap().clone();
+        let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+        world.sees(&pane, message);
+        world.sees(&pane, &format!("{name} in ~/"));
+        world.key(&pane, "q");
+        eventually("q closes the failed pane", LONG, || !world.pane_ids().contains(&pane));
+    }
+}
+
+#[test]
 fn a_failure_after_the_box_was_made_deletes_it_or_says_how() {
     let mut world = World::with_config(json!({ "agent": "codex" }));
     // The installer's connection is cut: an exit code of 0 is believed by nobody.

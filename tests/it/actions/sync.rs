@@ -33,6 +33,20 @@ fn sync_leaves_out_everything_that_the_upload_keeps_home() {
 }
 
 #[test]
+fn there_is_one_sync_at_a_time() {
+    let mut world = World::new();
+    let _ = world.start();
+    world.home.write(".ssh/id_ed25519.pub", "ssh-ed25519 AAAA me\n");
+    world.script("hold", json!("sync"));
+    let _ = world.invoke("sync").ok();
+    eventually("the provider's sync runs", LONG, || world.calls_of("sync").len() == 1);
+    let second = world.invoke("sync").ok();
+    world.sees(second["pane"].as_str().expect("its pane"), "another file sync runs");
+    assert_eq!(world.calls_of("sync").len(), 1);
+    world.script("hold", json!(null));
+}
+
+#[test]
 fn boxes_on_this_machine_start_the_same_way_and_have_no_sync() {
     let world = World::with_config(json!({ "agent": "shell", "provider": "local" }));
     let (_, pane) = world.start();

@@ -87,6 +87,7 @@ impl Call<'_> {
             "process attach" if self.control.take("attach_ends") => 0,
             "sync" => {
                 print("Sync running. Press Ctrl+C to stop.\n");
+                self.control.wait_while_held("sync");
                 0
             }
             _ => self.pass(&parsed),
