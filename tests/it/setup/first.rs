@@ -1,7 +1,7 @@
 //! Setting up for the first time, and again.
 
 use super::{BUNDLE, CONFIG, SETTINGS, createos, machine, plain, tree};
-use crate::support::{Herdr, Home, User, binary};
+use crate::support::{Herdr, Home, PATH, User, binary, outcome};
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
@@ -34,6 +34,60 @@ fn one_command_links_the_plugin_and_writes_settings_and_keys() {
         let doctor = home.run(&["setup", "--doctor"]).success();
         assert!(doctor.stdout.contains("6 of 6 bound"), "{}", doctor.stdout);
     }
+}
+
+#[test]
+fn every_setting_of_the_command_line_reaches_the_file() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let settings = [
+        ["--agent", "pi"],
+        ["--shape", "s-1vcpu-1gb"],
+        ["--rootfs", "ubuntu:24.04"],
+        ["--auto-pause", "1h30m"],
+        ["--remote-root", "/srv/work"],
+        ["--egress", "one.example"],
+        ["--egress", "two.example"],
+        ["--exclude", "fixtures/"],
+        ["--exclude", "*.mp4"],
+        ["--sync-exclude", "dist"],
+    ];
+    let args: Vec<_> = ["setup"].into_iter().chain(settings.into_iter().flatten()).collect();
+    let _ = home.run(&args).success();
+    let written: serde_json::Value = serde_json::from_str(&home.read(SETTINGS)).unwrap();
+    let wanted = serde_json::json!({
+        "agent": "pi", "shape": "s-1vcpu-1gb", "rootfs": "ubuntu:24.04", "autoPause": "1h30m",
+        "remoteRoot": "/srv/work", "egress": ["one.example", "two.example"],
+        "excludes": ["fixtures/", "*.mp4"], "syncExcludes": ["dist"],
+    });
+    assert_eq!(written, wanted);
+}
+
+#[test]
+fn under_the_name_of_the_official_program_it_sets_up_as_well() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    std::fs::create_dir(home.path().join("shim")).unwrap();
+    let link = home.path().join("shim/createos");
+    std::os::unix::fs::symlink(binary(), &link).unwrap();
+    let at = |folder: &str| home.path().join(folder).display().to_string();
+    let path = format!("{}:{}:{PATH}", at("shim"), at("bin"));
+    let run = |args: &[&str]| {
+        let mut command = home.command_of(&link, args);
+        command.env("PATH", &path);
+        outcome(command)
+    };
+    let _ = run(&["sandbox", "setup", "herdr", "--agent", "pi"]).success();
+    assert_eq!(home.read(CONFIG).matches("type = \"plugin_action\"").count(), 6);
+    assert_eq!(herdr.registry()[0]["plugin_id"], "createos.sandbox");
+    // Boxes are asked for from the official program, not from the link that leads back here.
+    let programs: serde_json::Value =
+        serde_json::from_str(&home.read(&format!("{BUNDLE}/programs.json"))).unwrap();
+    assert_eq!(programs["createos"], at("bin/createos"));
+    let again = run(&["sb", "setup", "herdr"]).success();
+    assert!(again.stdout.contains("Nothing was changed."), "{}", again.stdout);
+    let _ = run(&["sandbox", "setup", "herdr", "--undo"]).success();
+    assert!(herdr.registry().is_empty());
 }
 
 #[test]

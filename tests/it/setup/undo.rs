@@ -2,6 +2,8 @@
 
 use super::{BUNDLE, CONFIG, SETTINGS, machine, tree};
 use crate::support::{Herdr, User};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 #[test]
 fn undo_gives_back_every_byte_and_removes_what_setup_made() {
@@ -28,6 +30,23 @@ fn undo_gives_back_every_byte_and_removes_what_setup_made() {
         let again = home.run(&["setup", "--undo"]).success();
         assert!(again.stdout.contains("nothing to take back"), "{}", again.stdout);
     }
+}
+
+#[test]
+fn an_undo_is_shown_first_with_its_diff() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "[ui]\n");
+    let _ = home.run(&["setup"]).success();
+    let before = tree(home.path());
+    let shown = home.run(&["setup", "--undo", "--dry-run"]).success();
+    assert_eq!(tree(home.path()), before);
+    for line in
+        ["     [ui]", "    -# createos-sandbox", "    -command = \"createos.sandbox.delete\"", "--dry-run"]
+    {
+        assert!(shown.stdout.contains(line), "[{line}] is not in:\n{}", shown.stdout);
+    }
+    assert!(!shown.stdout.lines().any(|line| line.trim_start().starts_with('+')), "{}", shown.stdout);
 }
 
 #[test]
@@ -67,23 +86,24 @@ fn herdrs_own_reset_of_all_keys_is_understood() {
     home.write(CONFIG, "[ui]\n");
     let _ = home.run(&["setup"]).success();
     let _ = herdr.run(&["config", "reset-keys"]).success();
-    let backups = || {
-        let names = std::fs::read_dir(home.path().join(".config/herdr")).unwrap();
-        names
-            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("bak-keybind"))
-            .count()
+    let backups = || -> BTreeMap<_, _> {
+        let paths =
+            std::fs::read_dir(home.path().join(".config/herdr")).unwrap().map(|entry| entry.unwrap().path());
+        let is_backup = |path: &PathBuf| path.to_string_lossy().contains("bak-keybind");
+        paths.filter(is_backup).map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
     };
-    assert_eq!(backups(), 1);
+    assert_eq!(backups().len(), 1);
     let doctor = home.run(&["setup", "--doctor"]).success();
     assert!(doctor.stdout.contains("0 of 6 bound"), "{}", doctor.stdout);
     let _ = home.run(&["setup"]).success();
     assert!(home.run(&["setup", "--doctor"]).success().stdout.contains("6 of 6 bound"));
     let _ = herdr.run(&["config", "reset-keys"]).success();
-    let after_reset = home.read(CONFIG);
+    let (after_reset, kept) = (home.read(CONFIG), backups());
     let _ = home.run(&["setup", "--undo"]).success();
     assert!(after_reset.contains("# createos-sandbox"), "the reset leaves our comment: {after_reset}");
     assert_eq!(home.read(CONFIG), "[ui]\n");
-    assert!(backups() >= 1 && herdr.registry().is_empty());
+    assert!(herdr.registry().is_empty());
+    assert_eq!(backups(), kept, "Herdr's own backups are left alone");
     assert!(!home.path().join(BUNDLE).exists());
 }
 
