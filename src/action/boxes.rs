@@ -3,7 +3,7 @@
 use super::attach::reattach;
 use super::delete::delete_now;
 use super::forget::delete_box;
-use super::inventory::{Inventory, Item, Owner, inventory};
+use super::inventory::{Inventory, Item, Owner, inventory, of_box};
 use super::session::Session;
 use super::terminal::{self, Keys, Typed};
 use super::which::ready;
@@ -323,7 +323,8 @@ fn attach(session: &Session, item: &Item) -> Result<()> {
 
 fn record(session: &Session, item: &Item) -> Result<Option<Record>> {
     let state = session.store.read()?;
-    Ok(state.records.iter().find(|record| record.box_id.as_ref() == Some(&item.view.id)).cloned())
+    let found = of_box(&state, item.provider, &item.view);
+    Ok(found.map(|record| Record { box_id: Some(item.view.id.clone()), ..record.clone() }))
 }
 
 #[cfg(test)]

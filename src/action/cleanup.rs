@@ -1,9 +1,9 @@
 //! `cleanup RECORD`: deletes the box of a start that nobody owns any more.
 
-use super::forget::delete_box;
+use super::forget::{delete_box, find_box};
 use super::session::Session;
 use crate::createos::{BoxId, Provider};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::state::{Phase, Record, RecordId};
 use std::time::{Duration, Instant};
 
@@ -30,42 +30,35 @@ pub(super) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
 /// Gives the box that was deleted; `None` if there was none.
 fn delete_what_was_made(session: &Session, record: &Record) -> Result<Option<BoxId>> {
     let provider = session.provider(record.provider)?;
-    let found = match &record.box_id {
-        Some(id) => Some(id.clone()),
-        // It never got as far as the create call, or the call was cut short.
-        None if record.create_called => find_late(&provider, record)?,
-        None => None,
-    };
-    let Some(box_id) = found else { return Ok(None) };
+    let Some(box_id) = find_late(&provider, record)? else { return Ok(None) };
     session.store.update(|state| {
         if let Some(record) = state.record_mut(&record.id) {
             record.box_id = Some(box_id.clone());
         }
-        state.remember(&record.name, &box_id);
+        state.remember(&record.name, Some(&box_id));
         Ok(())
     })?;
-    match delete_box(&provider, &box_id) {
-        Ok(()) => Ok(Some(box_id)),
-        Err(failure) => {
-            session.store.update(|state| {
-                if let Some(record) = state.record_mut(&record.id) {
-                    record.phase = Phase::Leftover;
-                }
-                Ok(())
-            })?;
-            Err(Error::from(failure))
-        }
+    if let Err(failure) = delete_box(&provider, &box_id) {
+        session.store.update(|state| {
+            if let Some(record) = state.record_mut(&record.id) {
+                record.phase = Phase::Leftover;
+            }
+            Ok(())
+        })?;
+        return Err(failure.into());
     }
+    Ok(Some(box_id))
 }
 
+/// The box of a record, waited for if its create call told none. A provider that cannot be asked now may
+/// answer in a moment.
 fn find_late(provider: &Provider, record: &Record) -> Result<Option<BoxId>> {
     let began = Instant::now();
     loop {
-        if let Some(id) = provider.find_by_name(&record.name)? {
-            return Ok(Some(id));
-        }
-        if began.elapsed() > LATE_BOX {
-            return Ok(None);
+        match find_box(provider, record) {
+            Ok(None) if record.create_called && began.elapsed() < LATE_BOX => {}
+            Err(_) if began.elapsed() < LATE_BOX => {}
+            found => return Ok(found?),
         }
         std::thread::sleep(Duration::from_secs(1));
     }

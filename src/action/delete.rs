@@ -1,6 +1,6 @@
 //! `delete`: for ever, after a second word of the person's.
 
-use super::forget::delete_box;
+use super::forget::{delete_box, find_box};
 use super::report::{Notice, Report};
 use super::session::Session;
 use super::start::{RECORD, now};
@@ -25,10 +25,7 @@ pub(super) fn delete(session: &Session) -> Result<Report> {
                 .help("delete a box by its name: createos-sandbox herdr delete BOX")
         })?,
     };
-    if record.phase == Phase::Starting {
-        return Err(Error::failed(format!("box {} is still starting", record.name))
-            .help("close its pane to end the start: its box is deleted then"));
-    }
+    not_starting(&record)?;
     if session.invocation.caller == Caller::Key {
         return ask(session, &record);
     }
@@ -65,19 +62,27 @@ fn ask(session: &Session, record: &Record) -> Result<Report> {
     Ok(confirm(record, format!("delete box {}?", record.name)).notice(Notice::Nothing))
 }
 
+fn not_starting(record: &Record) -> Result<()> {
+    if record.phase == Phase::Starting {
+        return Err(Error::failed(format!("box {} is still starting", record.name))
+            .help("close its pane to end the start: its box is deleted then"));
+    }
+    Ok(())
+}
+
 /// Deletes a box and its mapping.
 ///
 /// # Errors
-/// The provider refuses: then the mapping stays.
+/// Its start is under way, or the provider refuses: then the mapping stays.
 pub(super) fn delete_now(session: &Session, record: &Record) -> Result<Report> {
-    if let Some(id) = &record.box_id {
-        let provider = session.provider(record.provider)?;
-        if let Err(failure) = delete_box(&provider, id)
-            && !provider.is_gone(id)?
-        {
-            return Err(Error::from(failure)
-                .help(format!("or delete it with: {}", provider.shown(&["rm", "--yes", id.as_str()]))));
-        }
+    not_starting(record)?;
+    let provider = session.provider(record.provider)?;
+    if let Some(id) = find_box(&provider, record)?
+        && let Err(failure) = delete_box(&provider, &id)
+        && !provider.is_gone(&id)?
+    {
+        return Err(Error::from(failure)
+            .help(format!("or delete it with: {}", provider.shown(&["rm", "--yes", id.as_str()]))));
     }
     session.store.forget(record)?;
     Ok(Report::new(format!("box {} was deleted", record.name))

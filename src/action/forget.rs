@@ -29,6 +29,18 @@ pub(super) fn delete_box(provider: &Provider, id: &BoxId) -> Result<(), Failure>
     }
 }
 
+/// The box that a record is about. While its create call has not told the id, the name is looked up.
+///
+/// # Errors
+/// The provider cannot be asked.
+pub(super) fn find_box(provider: &Provider, record: &Record) -> Result<Option<BoxId>, Failure> {
+    match &record.box_id {
+        Some(id) => Ok(Some(id.clone())),
+        None if record.create_called => provider.find_by_name(&record.name),
+        None => Ok(None),
+    }
+}
+
 /// What became of the mappings of boxes that were deleted elsewhere.
 #[derive(Debug, Default)]
 pub(super) struct Dropped {

@@ -98,8 +98,10 @@ pub(super) fn inventory(session: &Session) -> Result<Inventory> {
 }
 
 fn item(state: &State, sessions: &Sessions, provider: ProviderKind, view: BoxView) -> Item {
-    let record = state.records.iter().find(|record| record.box_id.as_ref() == Some(&view.id));
+    let record = of_box(state, provider, &view);
     let owner = match record {
+        // What a failed start has left is nothing that a pane shows.
+        Some(record) if record.phase == Phase::Leftover => Owner::Unmapped,
         Some(record) => sessions.owner(record),
         None if once_here(state, &view.id, &view.name) => Owner::Unmapped,
         None => Owner::Elsewhere,
@@ -151,8 +153,19 @@ impl Sessions {
     }
 }
 
+/// The record of a box: by its id, or by its name while its create call has not told the id.
+pub(super) fn of_box<'a>(state: &'a State, provider: ProviderKind, view: &BoxView) -> Option<&'a Record> {
+    state.records.iter().find(|record| match &record.box_id {
+        Some(id) => *id == view.id,
+        None => record.create_called && record.provider == provider && record.name.as_str() == view.name,
+    })
+}
+
 /// This installation's id is in its name, and it was once in this state folder.
-pub(super) fn once_here(state: &State, id: &BoxId, name: &str) -> bool {
+fn once_here(state: &State, id: &BoxId, name: &str) -> bool {
     is_ours(name, &state.installation)
-        && state.made.iter().any(|made| made.id == *id && made.name.as_str() == name)
+        && state
+            .made
+            .iter()
+            .any(|made| made.name.as_str() == name && made.id.as_ref().is_none_or(|own| own == id))
 }

@@ -57,7 +57,10 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         HerdrCommand::Prune { yes, orphans } => {
             action("prune", None, |session| prune::prune(session, yes, orphans))
         }
-        HerdrCommand::Boxes => pane(Session::open().and_then(|session| boxes::boxes(&session))),
+        HerdrCommand::Boxes => pane(Session::open().and_then(|session| {
+            detached::finish_abandoned(&session)?;
+            boxes::boxes(&session)
+        })),
         HerdrCommand::SyncPane => pane(Session::open().and_then(|session| sync::pane(&session))),
         HerdrCommand::Reconcile => quiet(Session::open().and_then(|session| reconcile::reconcile(&session))),
         HerdrCommand::Cleanup(record) => quiet(Session::open().and_then(|session| {

@@ -1,6 +1,6 @@
 //! `provision`: the process of the pane that `start` opens. Five visible steps, then the agent's terminal.
 
-use super::forget::delete_box;
+use super::forget::{delete_box, find_box};
 use super::install::{self, Installed};
 use super::report::{error_text, full_message};
 use super::session::Session;
@@ -58,12 +58,12 @@ pub(super) fn provision(session: &Session) -> Result<()> {
     })?;
     match record.phase {
         Phase::Ready => show::show(session, &id, &lock),
-        Phase::Starting => new_box(session, record, &lock),
+        Phase::Starting => new_box(session, record, lock),
         Phase::Failed | Phase::Leftover => Err(Error::failed("the start of this box has failed")),
     }
 }
 
-fn new_box(session: &Session, record: Record, lock: &Lock) -> Result<()> {
+fn new_box(session: &Session, record: Record, lock: Lock) -> Result<()> {
     let id = record.id.clone();
     let stop = Stop::watch({
         let (store, id) = (session.store.folder().to_path_buf(), id.clone());
@@ -74,9 +74,9 @@ fn new_box(session: &Session, record: Record, lock: &Lock) -> Result<()> {
         // The clean-up already waits for our lock.
         return Ok(());
     }
-    drop(stop);
     match result {
         Ok(()) => {
+            drop(stop);
             session.store.update(|state| {
                 if let Some(record) = state.record_mut(&id) {
                     record.phase = Phase::Ready;
@@ -84,40 +84,52 @@ fn new_box(session: &Session, record: Record, lock: &Lock) -> Result<()> {
                 }
                 Ok(())
             })?;
-            show::show(session, &id, lock)
+            show::show(session, &id, &lock)
         }
         Err(error) => {
-            let error = failed(session, &id, error)?;
+            let (error, phase) = failed(session, &id, error)?;
+            // Nothing is owned any more: what is left is the clean-up's, not this screen's.
+            drop(lock);
+            if stop.raised() {
+                return Ok(());
+            }
+            drop(stop);
+            if phase == Phase::Leftover {
+                detached::cleanup(session, &id)?;
+            }
             ui::paragraph(format!("\n{}", error_text(&error)));
-            show::failed(session, &id, lock)
+            show::failed(session, &id)
         }
     }
 }
 
 /// Deletes what was made and tells the waiting start.
-fn failed(session: &Session, id: &RecordId, mut error: Error) -> Result<Error> {
-    let record = session.store.read()?.record(id).cloned();
+fn failed(session: &Session, id: &RecordId, mut error: Error) -> Result<(Error, Phase)> {
     let mut phase = Phase::Failed;
+    let record = session.store.read()?.record(id).cloned();
     if let Some(record) = record.filter(|record| record.create_called) {
         let provider = session.provider(record.provider)?;
-        let found = match &record.box_id {
-            Some(box_id) => Ok(Some(box_id.clone())),
-            None => provider.find_by_name(&record.name),
-        };
-        match found.and_then(|found| match found {
-            Some(box_id) => {
-                delete_box(&provider, &box_id).map(|()| session.store.forget_base(&box_id)).map(|()| true)
-            }
-            None => Ok(false),
-        }) {
-            Ok(true) => error = error.fact("box", format!("{} was deleted, nothing is billed", record.name)),
-            Ok(false) => {}
-            Err(failure) => {
+        let name = &record.name;
+        match find_box(&provider, &record) {
+            Ok(Some(box_id)) => match delete_box(&provider, &box_id) {
+                Ok(()) => {
+                    session.store.forget_base(&box_id);
+                    error = error.fact("box", format!("{name} was deleted, nothing is billed"));
+                }
+                Err(failure) => {
+                    phase = Phase::Leftover;
+                    error =
+                        error.fact("box", format!("{name} could not be deleted: {}", failure.words)).help(
+                            format!("delete it with: {}", provider.shown(&["rm", "--yes", box_id.as_str()])),
+                        );
+                }
+            },
+            // A call that nobody refused may still make its box.
+            Ok(None) | Err(_) => {
                 phase = Phase::Leftover;
-                let reference = record.box_id.as_ref().map_or(record.name.as_str(), BoxId::as_str);
                 error = error
-                    .fact("box", format!("{} could not be deleted: {}", record.name, failure.words))
-                    .help(format!("delete it with: {}", provider.shown(&["rm", "--yes", reference])));
+                    .fact("box", format!("{name} may still come: it is looked for, and deleted then"))
+                    .help("see in a minute that it is gone: createos-sandbox herdr boxes");
             }
         }
     }
@@ -129,7 +141,7 @@ fn failed(session: &Session, id: &RecordId, mut error: Error) -> Result<Error> {
         }
         Ok(())
     })?;
-    Ok(error)
+    Ok((error, phase))
 }
 
 struct Provision<'a> {
@@ -266,7 +278,7 @@ impl<'a> Provision<'a> {
                 Ok(created) => {
                     self.save(|record| record.box_id = Some(created.id.clone()))?;
                     self.session.store.update(|state| {
-                        state.remember(&created.name, &created.id);
+                        state.remember(&created.name, Some(&created.id));
                         Ok(())
                     })?;
                     return Ok(created);
@@ -278,7 +290,12 @@ impl<'a> Provision<'a> {
                         record.create_called = false;
                     })?;
                 }
-                Err(failure) => return Err(self.refused(failure)),
+                Err(failure) => {
+                    if !failure.may_have_happened() {
+                        self.save(|record| record.create_called = false)?;
+                    }
+                    return Err(self.refused(failure));
+                }
             }
         }
         self.save(|record| record.create_called = false)?;

@@ -103,7 +103,7 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
 ///
 /// # Errors
 /// The terminal cannot be read.
-pub(super) fn failed(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()> {
+pub(super) fn failed(session: &Session, id: &RecordId) -> Result<()> {
     let record = record(session, id)?;
     choose(session, id, record.as_ref(), Choice::CloseOnly).map(|_| ())
 }

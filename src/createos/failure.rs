@@ -34,6 +34,8 @@ pub(crate) enum Refusal {
     NoBash,
     /// The program could not be started.
     NotStarted,
+    /// The service understood the request and said no, for none of the reasons above.
+    Rejected,
     /// Anything else.
     Other,
 }
@@ -66,6 +68,28 @@ impl Failure {
         let words =
             if words.is_empty() { format!("exit code {}, without a word", ended.code()) } else { words };
         Self { refusal: classify(&code, &words), verb: verb.into(), words }
+    }
+
+    /// Whether what the call asked for may have happened all the same: nobody clearly said no.
+    pub(crate) fn may_have_happened(&self) -> bool {
+        match self.refusal {
+            Refusal::SignedOut
+            | Refusal::NameTaken
+            | Refusal::Cap
+            | Refusal::DailyCap
+            | Refusal::Shape
+            | Refusal::Credit
+            | Refusal::Rate
+            | Refusal::LifecycleBroken
+            | Refusal::NotStarted
+            | Refusal::Rejected => false,
+            // A new box may be unknown for a moment to a service that has just made it (contract 4.1).
+            Refusal::NotFound
+            | Refusal::NoBash
+            | Refusal::TimedOut
+            | Refusal::Interrupted
+            | Refusal::Other => true,
+        }
     }
 
     /// From a program that could not run to its end.
@@ -111,6 +135,7 @@ impl From<Failure> for Error {
             | Refusal::NameTaken
             | Refusal::TimedOut
             | Refusal::Interrupted
+            | Refusal::Rejected
             | Refusal::Other => error,
         }
     }
@@ -140,6 +165,7 @@ fn classify(code: &str, words: &str) -> Refusal {
         "unauthorized" => return Refusal::SignedOut,
         "not_found" => return Refusal::NotFound,
         "rate_limited" => return Refusal::Rate,
+        "server_error" => return Refusal::Other,
         _ => {}
     }
     // Before "not found": a program that the box lacks is no sandbox that is gone.
@@ -163,6 +189,8 @@ fn classify(code: &str, words: &str) -> Refusal {
         Refusal::Cap
     } else if says("no sandbox named") || says("no sandbox matching") || says("not found") {
         Refusal::NotFound
+    } else if matches!(code, "bad_request" | "forbidden" | "conflict") {
+        Refusal::Rejected
     } else {
         Refusal::Other
     }
@@ -187,10 +215,34 @@ mod tests {
             ("forbidden", "limit of 20 sandboxes per day reached", Refusal::DailyCap),
             ("", "Content-Length is required", Refusal::LifecycleBroken),
             ("error", "exec: \"bash\": executable file not found in $PATH", Refusal::NoBash),
+            ("bad_request", "rootfs: is unknown", Refusal::Rejected),
             ("error", "disk on fire", Refusal::Other),
+            ("server_error", "request failed with status 503", Refusal::Other),
         ] {
             assert_eq!(classify(code, words), refusal, "{words}");
         }
+    }
+
+    #[test]
+    fn only_a_clear_no_proves_that_nothing_happened() {
+        let failure = |code: &str, words: &str| Failure {
+            refusal: classify(code, words),
+            verb: "sandbox create".into(),
+            words: words.into(),
+        };
+        for (code, words, may) in [
+            ("forbidden", "sandbox limit reached (2)", false),
+            ("bad_request", "egress: is malformed", false),
+            ("unauthorized", "bad key", false),
+            ("server_error", "the time limit of the name service was reached", true),
+            ("not_found", "no sandbox matching \"hd-x\"", true),
+            ("error", "read tcp: connection reset by peer", true),
+            ("", "unexpected EOF", true),
+        ] {
+            assert_eq!(failure(code, words).may_have_happened(), may, "{words}");
+        }
+        let timed_out = Failure { refusal: Refusal::TimedOut, ..failure("", "") };
+        assert!(timed_out.may_have_happened());
     }
 
     #[test]

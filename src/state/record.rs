@@ -54,7 +54,7 @@ pub(crate) enum Phase {
     Ready,
     /// The start failed and nothing is left; kept until the failure was told.
     Failed,
-    /// The start failed and its box could not be deleted.
+    /// The start failed, and its box could not be deleted or may still come.
     Leftover,
 }
 

@@ -15,8 +15,9 @@ const REMEMBERED: usize = 5_000;
 pub(crate) struct Made {
     /// Its name.
     pub(crate) name: BoxName,
-    /// Its id.
-    pub(crate) id: BoxId,
+    /// Its id; none of a box whose create call was begun and of which nothing was seen since.
+    #[serde(default)]
+    pub(crate) id: Option<BoxId>,
 }
 
 /// Everything that the actions remember.
@@ -65,10 +66,10 @@ impl State {
         self.records.retain(|record| record.id != *id);
     }
 
-    /// Remembers that a box was made here.
-    pub(crate) fn remember(&mut self, name: &BoxName, id: &BoxId) {
-        if !self.made.iter().any(|made| made.id == *id) {
-            self.made.push(Made { name: name.clone(), id: id.clone() });
+    /// Remembers that a box was made here, or may have been.
+    pub(crate) fn remember(&mut self, name: &BoxName, id: Option<&BoxId>) {
+        if !self.made.iter().any(|made| made.name == *name && made.id.as_ref() == id) {
+            self.made.push(Made { name: name.clone(), id: id.cloned() });
             let too_many = self.made.len().saturating_sub(REMEMBERED);
             self.made.drain(..too_many);
         }

@@ -166,13 +166,17 @@ impl Store {
     }
 
     /// Forgets a box: its record, the lock and wake file of it, and what was in step with it. This is the one
-    /// way in which that happens. Kept patches stay: a person may want them.
+    /// way in which that happens. Kept patches stay: a person may want them. The name of a box that may still
+    /// come stays too.
     ///
     /// # Errors
     /// Those of [`Store::update`].
     pub(crate) fn forget(&self, record: &Record) -> Result<()> {
         self.update(|state| {
             state.forget(&record.id);
+            if record.create_called && record.box_id.is_none() {
+                state.remember(&record.name, None);
+            }
             Ok(())
         })?;
         // Whoever still holds the lock looks at the record before anything else.

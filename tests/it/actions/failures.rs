@@ -101,11 +101,15 @@ fn a_failure_after_the_box_was_made_deletes_it_or_says_how() {
     world.key(&pane, "q");
     eventually("q closes the failed pane", LONG, || !world.pane_ids().contains(&pane));
 
-    world.script("times", json!({ "stream_cut": 2, "rm_fails": 2 }));
+    world.script("times", json!({ "stream_cut": 2, "rm_fails": 4 }));
     let failed = world.invoke("start").fails("could not be deleted: the service is busy");
     let id = world.boxes()[0]["id"].as_str().unwrap().to_owned();
     assert!(failed["fix"].as_str().unwrap().contains(&format!("createos sandbox rm --yes {id}")), "{failed}");
+    eventually("it was tried again", LONG, || world.calls_of("rm").len() >= 5 && !world.runs("cleanup"));
     assert_eq!(world.records()[0]["phase"], "leftover");
+    let pruned = world.home.run(&["herdr", "prune", "--yes"]).success();
+    assert!(pruned.stdout.contains(&id), "{pruned:?}");
+    assert!(world.boxes().is_empty() && world.records().is_empty());
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Two presses, twenty presses, a pane that is closed, a process that is killed.
+//! Two presses, twenty presses, a pane that is closed, a process that is killed, a box that comes late.
 
-use super::world::{LONG, World};
-use crate::support::eventually;
+use super::world::{LONG, World, typed};
+use crate::support::{eventually, outcome};
 use serde_json::json;
 
 #[test]
@@ -92,4 +92,100 @@ fn a_start_that_is_killed_at_any_step_is_finished_by_the_next_action() {
         eventually(&format!("{moment}: no box is left"), 2 * LONG, || world.boxes().is_empty());
         eventually(&format!("{moment}: no record is left"), 2 * LONG, || world.records().is_empty());
     }
+}
+
+#[test]
+fn a_box_that_comes_after_its_create_call_failed_is_deleted() {
+    let mut world = World::new();
+    world.script("times", json!({ "create_late": 1 }));
+    let failed = world.invoke("start").fails("request failed with status 504");
+    assert!(failed["error"].as_str().unwrap().contains("may still come"), "{failed}");
+    assert!(failed["fix"].as_str().unwrap().contains("createos-sandbox herdr boxes"), "{failed}");
+    let pane = world.pane_ids().last().unwrap().clone();
+    world.sees(&pane, "may still come: it is looked for, and deleted then");
+    world.script("fail", json!([{ "verb": "list", "code": "server_error", "message": "the moon is down" }]));
+    world.late_boxes_come();
+    let asked = world.calls_of("list").len();
+    eventually("it is looked for in spite of that", LONG, || world.calls_of("list").len() > asked + 1);
+    world.script("fail", json!([]));
+    eventually("the box is gone", LONG, || world.boxes().is_empty());
+    eventually("the record is gone", LONG, || world.records().is_empty());
+    assert!(world.pane_ids().contains(&pane), "its failure is there to be read");
+}
+
+#[test]
+fn a_box_that_comes_when_nobody_looks_for_it_any_more_is_still_ours() {
+    let mut world = World::new();
+    world.script("times", json!({ "create_late": 1 }));
+    let _ = world.invoke("start").fails("may still come");
+    eventually("it is looked for", LONG, || world.runs("cleanup"));
+    world.kill("cleanup");
+    let name = world.records()[0]["box"].as_str().unwrap().to_owned();
+    let pane = world.pane_ids()[0].clone();
+    for told in ["run the same again", "was deleted"] {
+        let deleted = outcome(typed(&world, &pane, &["herdr", "delete", &name])).success();
+        assert!(deleted.stdout.contains(told), "{deleted:?}");
+    }
+    assert!(world.records().is_empty());
+    world.late_boxes_come();
+    assert_eq!(world.boxes().len(), 1);
+    let pruned = world.home.run(&["herdr", "prune", "--yes"]).success();
+    assert!(pruned.stdout.contains(&name), "{pruned:?}");
+    assert!(world.boxes().is_empty());
+}
+
+/// A start whose box is made, with both of its processes killed: nobody was told to clean up.
+fn abandoned() -> World {
+    let mut world = World::new();
+    world.settles();
+    world.script("hold", json!("get"));
+    let _ = world.begin("start");
+    eventually("the box is there", LONG, || !world.calls_of("get").is_empty());
+    world.kill("start");
+    world.kill("provision");
+    world.script("hold", json!(null));
+    assert!(!world.runs("cleanup") && world.boxes().len() == 1);
+    world
+}
+
+#[test]
+fn the_next_action_finishes_a_start_of_which_nobody_is_left() {
+    let world = abandoned();
+    let _ = world.invoke("info").fails("no box");
+    eventually("no box is left", LONG, || world.boxes().is_empty());
+    eventually("no record is left", LONG, || world.records().is_empty());
+}
+
+#[test]
+fn the_list_of_boxes_finishes_a_start_of_which_nobody_is_left() {
+    let world = abandoned();
+    let _ = world.home.run(&["herdr", "boxes"]).success();
+    eventually("no box is left", LONG, || world.boxes().is_empty());
+    eventually("no record is left", LONG, || world.records().is_empty());
+}
+
+#[test]
+fn the_startup_hook_finishes_a_start_of_which_nobody_is_left() {
+    let mut world = abandoned();
+    world.crash();
+    world.serve();
+    eventually("no box is left", LONG, || world.boxes().is_empty());
+    eventually("no record is left", LONG, || world.records().is_empty());
+}
+
+#[test]
+fn a_pane_that_is_closed_cleans_up_by_itself() {
+    let mut world = World::new();
+    world.settles();
+    world.script("hold", json!("create"));
+    let _ = world.begin("start");
+    eventually("the box is there", LONG, || world.boxes().len() == 1);
+    // Neither the start that waits, nor another action, nor the hook is left to do it.
+    world.kill("start");
+    let pane = world.records()[0]["pane"].as_str().unwrap().to_owned();
+    world.herdr(&["pane", "close", &pane]);
+    eventually("its process is gone", LONG, || !world.runs("provision"));
+    world.script("hold", json!(null));
+    eventually("the box is gone", LONG, || world.boxes().is_empty());
+    eventually("the record is gone", LONG, || world.records().is_empty());
 }

@@ -11,20 +11,29 @@ pub(crate) struct Output {
     pub(crate) code: u8,
 }
 
+/// The words after its name.
+pub(crate) fn words(json: bool, verb: &str, parsed: &Parsed, remote: &[String]) -> Vec<String> {
+    let mut words = vec!["local".to_owned()];
+    if json {
+        words.extend(["-o", "json"].map(str::to_owned));
+    }
+    words.push("sandbox".into());
+    words.extend(verb.split(' ').map(str::to_owned));
+    for (name, value) in &parsed.flags {
+        words.push(name.clone());
+        words.extend(value.clone());
+    }
+    words.extend(parsed.positional.clone());
+    if !remote.is_empty() {
+        words.push("--".into());
+        words.extend(remote.iter().cloned());
+    }
+    words
+}
+
 fn command(control: &Control, json: bool, verb: &str, parsed: &Parsed, remote: &[String]) -> Command {
     let mut command = Command::new(&control.provider);
-    command.arg("local");
-    if json {
-        command.args(["-o", "json"]);
-    }
-    command.arg("sandbox").args(verb.split(' '));
-    for (name, value) in &parsed.flags {
-        command.arg(name).args(value);
-    }
-    command.args(&parsed.positional);
-    if !remote.is_empty() {
-        command.arg("--").args(remote);
-    }
+    command.args(words(json, verb, parsed, remote));
     command
 }
 

@@ -105,6 +105,12 @@ impl Call<'_> {
         let mut kept = parsed.clone();
         // Our own provider cannot enforce an allow-list, and says so; this one does.
         kept.flags.retain(|(name, _)| name != "--egress");
+        if self.control.take("create_late") {
+            // The service works on, whoever reads its answer. The test says when it is done.
+            let words = backend::words(true, &self.argv.verb, &kept, &[]);
+            self.control.append("late", &json!(words).to_string());
+            return self.fail("server_error", "request failed with status 504");
+        }
         let output = backend::capture(self.control, true, &self.argv.verb, &kept, &[]);
         self.control.wait_while_held("create");
         if output.code != 0 {
