@@ -5,6 +5,7 @@ mod attach;
 mod boxes;
 mod bring_back;
 mod cleanup;
+mod create;
 mod delete;
 mod detached;
 mod forget;

@@ -1,16 +1,14 @@
 //! `provision`: the process of the pane that `start` opens. Five visible steps, then the agent's terminal.
 
-use super::forget::{delete_box, find_box};
+use super::create::{create, take_back};
 use super::install::{self, Installed};
-use super::report::{error_text, full_message};
+use super::report::error_text;
 use super::session::Session;
 use super::signal::Stop;
-use super::start::{RECORD, renamed, title};
+use super::start::{RECORD, title};
 use super::{detached, show, terminal};
 use crate::config::{Agent, Config, RemoteRoot};
-use crate::createos::{
-    BoxId, CreateSpec, Created, Failure, ProcessId, Provider, ProviderBox, Refusal, StartSpec,
-};
+use crate::createos::{BoxId, ProcessId, Provider, ProviderBox, StartSpec};
 use crate::error::{Error, IoContext, Result};
 use crate::fs::Lock;
 use crate::merge;
@@ -25,8 +23,6 @@ use std::time::Duration;
 const LARGEST_UPLOAD: u64 = 500_000_000;
 /// How long after `create` and `resume` a box may take to run.
 pub(super) const UP: Duration = Duration::from_secs(60);
-/// How often a taken name is replaced by another.
-const NAMES: usize = 5;
 
 /// Runs in the plugin pane, from the record that its environment names.
 ///
@@ -63,13 +59,13 @@ pub(super) fn provision(session: &Session) -> Result<()> {
     }
 }
 
-fn new_box(session: &Session, record: Record, lock: Lock) -> Result<()> {
+fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
     let id = record.id.clone();
     let stop = Stop::watch({
         let (store, id) = (session.store.folder().to_path_buf(), id.clone());
         move || detached::cleanup_at(&store, &id)
     })?;
-    let result = Provision::new(session, record, &stop).and_then(|mut provision| provision.run());
+    let result = Provision::new(session, &mut record, &stop).and_then(|mut provision| provision.run());
     if stop.raised() {
         // The clean-up already waits for our lock.
         return Ok(());
@@ -87,7 +83,7 @@ fn new_box(session: &Session, record: Record, lock: Lock) -> Result<()> {
             show::show(session, &id, &lock)
         }
         Err(error) => {
-            let (error, phase) = failed(session, &id, error)?;
+            let (error, phase) = take_back(session, &record, error)?;
             // Nothing is owned any more: what is left is the clean-up's, not this screen's.
             drop(lock);
             if stop.raised() {
@@ -103,50 +99,9 @@ fn new_box(session: &Session, record: Record, lock: Lock) -> Result<()> {
     }
 }
 
-/// Deletes what was made and tells the waiting start.
-fn failed(session: &Session, id: &RecordId, mut error: Error) -> Result<(Error, Phase)> {
-    let mut phase = Phase::Failed;
-    let record = session.store.read()?.record(id).cloned();
-    if let Some(record) = record.filter(|record| record.create_called) {
-        let provider = session.provider(record.provider)?;
-        let name = &record.name;
-        match find_box(&provider, &record) {
-            Ok(Some(box_id)) => match delete_box(&provider, &box_id) {
-                Ok(()) => {
-                    session.store.forget_base(&box_id);
-                    error = error.fact("box", format!("{name} was deleted, nothing is billed"));
-                }
-                Err(failure) => {
-                    phase = Phase::Leftover;
-                    error =
-                        error.fact("box", format!("{name} could not be deleted: {}", failure.words)).help(
-                            format!("delete it with: {}", provider.shown(&["rm", "--yes", box_id.as_str()])),
-                        );
-                }
-            },
-            // A call that nobody refused may still make its box.
-            Ok(None) | Err(_) => {
-                phase = Phase::Leftover;
-                error = error
-                    .fact("box", format!("{name} may still come: it is looked for, and deleted then"))
-                    .help("see in a minute that it is gone: createos-sandbox herdr boxes");
-            }
-        }
-    }
-    session.store.update(|state| {
-        if let Some(record) = state.record_mut(id) {
-            record.phase = phase;
-            record.outcome =
-                Some(Outcome { ok: false, error: full_message(&error), fix: error.hints().join("; ") });
-        }
-        Ok(())
-    })?;
-    Ok((error, phase))
-}
-
 struct Provision<'a> {
     session: &'a Session,
-    record: Record,
+    record: &'a mut Record,
     config: Config,
     agent: Agent,
     root: RemoteRoot,
@@ -156,14 +111,14 @@ struct Provision<'a> {
 }
 
 impl<'a> Provision<'a> {
-    fn new(session: &'a Session, record: Record, stop: &'a Stop) -> Result<Self> {
+    fn new(session: &'a Session, record: &'a mut Record, stop: &'a Stop) -> Result<Self> {
         let config = session.config()?;
         let agent: Agent = record.agent.parse()?;
         let root: RemoteRoot = record.remote_root.parse()?;
         let provider = session.provider(record.provider)?.stop_when(stop.flag());
         ui::paragraph(format!(
             "{} in {}    {}, pauses after {}\n",
-            title(&record),
+            title(record),
             record.name,
             config.shape,
             record.auto_pause
@@ -178,7 +133,7 @@ impl<'a> Provision<'a> {
         self.warn_about_egress();
 
         self.steps.begin("create");
-        let created = self.create()?;
+        let created = create(self.session, self.record, &self.config, &self.provider)?;
         self.provider.wait_running(&created.id, UP)?;
         self.steps.done("create", created.id.as_str());
 
@@ -261,73 +216,6 @@ impl<'a> Provision<'a> {
                 self.agent.spec().program
             ));
         }
-    }
-
-    fn create(&mut self) -> Result<Created> {
-        for _ in 0..NAMES {
-            self.save(|record| record.create_called = true)?;
-            let spec = CreateSpec {
-                name: self.record.name.clone(),
-                shape: self.config.shape.as_str().into(),
-                rootfs: self.config.rootfs.as_ref().map(|rootfs| rootfs.as_str().into()),
-                auto_pause: Some(self.config.auto_pause.as_str().into()),
-                egress: self.config.egress.iter().map(|rule| rule.as_str().into()).collect(),
-                no_network: false,
-            };
-            match self.provider.create(&spec) {
-                Ok(created) => {
-                    self.save(|record| record.box_id = Some(created.id.clone()))?;
-                    self.session.store.update(|state| {
-                        state.remember(&created.name, Some(&created.id));
-                        Ok(())
-                    })?;
-                    return Ok(created);
-                }
-                Err(failure) if failure.refusal == Refusal::NameTaken => {
-                    let name = renamed(&self.record.name)?;
-                    self.save(|record| {
-                        record.name = name.clone();
-                        record.create_called = false;
-                    })?;
-                }
-                Err(failure) => {
-                    if !failure.may_have_happened() {
-                        self.save(|record| record.create_called = false)?;
-                    }
-                    return Err(self.refused(failure));
-                }
-            }
-        }
-        self.save(|record| record.create_called = false)?;
-        Err(Error::failed(format!("{NAMES} box names in a row were taken")).help("press the start key again"))
-    }
-
-    /// A refusal with what it means here: which of the boxes are our own.
-    fn refused(&self, failure: Failure) -> Error {
-        let cap = matches!(failure.refusal, Refusal::Cap | Refusal::DailyCap);
-        let mut error = Error::from(failure);
-        if cap {
-            let made = self.session.store.read().map(|state| state.records.clone()).unwrap_or_default();
-            for record in made.iter().filter(|record| record.id != self.record.id && record.box_id.is_some())
-            {
-                error = error.fact(
-                    "yours",
-                    format!("{} in {}", record.name, self.session.paths.show(&record.worktree)),
-                );
-            }
-        }
-        error
-    }
-
-    fn save(&mut self, change: impl Fn(&mut Record)) -> Result<()> {
-        change(&mut self.record);
-        self.session.store.update(|state| match state.record_mut(&self.record.id) {
-            Some(record) => {
-                change(record);
-                Ok(())
-            }
-            None => Err(Error::failed("the record of this start is gone")),
-        })
     }
 
     fn upload(
