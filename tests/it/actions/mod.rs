@@ -11,6 +11,7 @@ mod narrow;
 mod pause;
 mod quirks;
 mod races;
+mod reserved;
 mod restored;
 mod review;
 mod story;

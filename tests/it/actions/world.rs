@@ -470,10 +470,16 @@ impl World {
     /// Kills every process of ours that runs `WORD`, as the kernel does that is out of memory.
     #[track_caller]
     pub fn kill(&self, word: &str) {
+        self.signal(word, Signal::KILL);
+    }
+
+    /// Sends a signal to every process of ours that runs `WORD`.
+    #[track_caller]
+    pub fn signal(&self, word: &str, signal: Signal) {
         let found = processes(word, self.home.path());
         assert!(!found.is_empty(), "no process runs {word}");
         for pid in found {
-            let _already_gone = kill_process(pid, Signal::KILL);
+            let _already_gone = kill_process(pid, signal);
         }
     }
 
