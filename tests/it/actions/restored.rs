@@ -2,6 +2,7 @@
 
 use super::world::{LONG, World};
 use crate::support::eventually;
+use serde_json::json;
 
 #[test]
 fn attach_leaves_a_restored_pane_open_in_which_something_runs() {
@@ -23,6 +24,48 @@ fn attach_leaves_a_restored_pane_open_in_which_something_runs() {
     world.answers(&shown, "still", "here");
     assert_eq!(foreground(), "sleep", "the person's work goes on");
     assert_eq!(world.boxes()[0]["id"], id.as_str());
+}
+
+/// Gives the only record the pane id of somebody else's pane.
+fn give_id(world: &World, pane: &str) {
+    let mut state = world.state();
+    state["records"][0]["pane"] = json!(pane);
+    std::fs::write(world.state_folder().join("state.json"), state.to_string()).expect("a state file");
+}
+
+#[test]
+fn a_pane_that_got_the_stored_id_is_left_alone() {
+    let mut world = World::new();
+    let (_, pane) = world.start();
+    let first = world.pane_ids()[0].clone();
+    world.focus_left(&first);
+    world.herdr(&["pane", "close", &pane]);
+    eventually("its process is gone", LONG, || !world.runs("provision"));
+    // An idle shell in the same worktree, while Herdr runs: nobody looks for it by its id.
+    give_id(&world, &first);
+    let _ = world.invoke("attach").ok();
+    let shown = world.shown_elsewhere(&first);
+    world.answers(&shown, "be", "side");
+
+    // After a restart an id is believed, yet not that of a pane which is elsewhere.
+    let elsewhere = world.home.path().join("tmp").display().to_string();
+    let made = world.herdr(&["workspace", "create", "--cwd", &elsewhere, "--no-focus"]);
+    let foreign = made["root_pane"]["pane_id"].as_str().expect("an id").to_owned();
+    world.stop_server();
+    give_id(&world, &foreign);
+    world.serve();
+    world.settles();
+    assert!(world.records()[0]["pane"].is_null(), "{:?}", world.records());
+    let _ = world.invoke("attach").ok();
+    let shown = world.shown_elsewhere(&foreign);
+    world.answers(&shown, "be", "sides");
+    assert!(
+        [&first, &foreign].iter().all(|other| world.pane_ids().contains(other)),
+        "{:?}",
+        world.pane_ids()
+    );
+    let closed = world.asked_of_herdr().into_iter().filter(|call| call.contains("pane close"));
+    assert_eq!(closed.collect::<Vec<_>>(), [""; 0]);
 }
 
 #[test]

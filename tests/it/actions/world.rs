@@ -462,6 +462,28 @@ impl World {
         self.calls().iter().map(argv).filter(is).collect()
     }
 
+    /// What our own program asked of Herdr so far, each as one line. Only the stand-in records.
+    pub fn asked_of_herdr(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.home.path().join(".herdr-stand-in/ours"));
+        text.unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+
+    /// What holds for every call, whatever a test is about.
+    fn assert_calls(&self) {
+        let typed = |call: &&String| {
+            ["pane run", "pane send", "agent prompt", "agent send"].iter().any(|word| call.starts_with(word))
+        };
+        let typed: Vec<_> = self.asked_of_herdr().iter().filter(typed).cloned().collect();
+        assert!(typed.is_empty(), "typed into a terminal: {typed:?}");
+        for call in self.calls() {
+            // The program would load a `.env` that is there.
+            assert_eq!(call["cwd"], "/", "{call}");
+            assert_eq!(call["do_not_track"], "1", "{call}");
+            let attaches = call["argv"].as_array().is_some_and(|argv| argv.contains(&json!("attach")));
+            assert!(attaches || call["herdr_agent"].is_null() && call["output"].is_null(), "{call}");
+        }
+    }
+
     /// Whether a process of ours runs `WORD`.
     pub fn runs(&self, word: &str) -> bool {
         running(word, self.home.path())
@@ -510,6 +532,9 @@ impl Drop for World {
             if let (Ok(unknown), false) = (unknown, std::thread::panicking()) {
                 panic!("calls that are not in the contract:\n{unknown}");
             }
+        }
+        if !std::thread::panicking() {
+            self.assert_calls();
         }
     }
 }

@@ -69,6 +69,14 @@ fn compatible() -> bool {
     true
 }
 
+/// Whether the program that called is the plugin's: what it does and what a test does are told apart.
+fn is_called_by_plugin() -> bool {
+    let parent = std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id()));
+    let name = parent.as_ref().ok().and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
+    // One that was replaced meanwhile has a suffix.
+    name.is_some_and(|name| name.starts_with("createos-sandbox"))
+}
+
 impl Control {
     /// Reads the script of this HOME; a broken one is a broken test.
     pub(crate) fn read(places: &Places) -> Self {
@@ -81,9 +89,12 @@ impl Control {
         control
     }
 
-    /// Appends the call to `calls`.
+    /// Appends the call to `calls`, and one of the plugin's own program to `ours` too.
     pub(crate) fn record(&self, words: &[&str]) {
         self.append("calls", &words.join(" "));
+        if is_called_by_plugin() {
+            self.append("ours", &words.join(" "));
+        }
     }
 
     /// Records and refuses an argv that the contract does not have.
