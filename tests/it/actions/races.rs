@@ -1,8 +1,9 @@
 //! Two presses, twenty presses, a pane that is closed, a process that is killed, a box that comes late.
 
 use super::world::{LONG, World, typed};
-use crate::support::{eventually, outcome};
+use crate::support::{eventually, outcome, program};
 use serde_json::json;
+use std::path::Path;
 
 #[test]
 fn twenty_starts_at_once_make_one_box() {
@@ -75,16 +76,15 @@ fn a_crash_of_herdr_in_the_middle_of_a_start_leaves_no_box_and_no_deaf_key() {
 
 #[test]
 fn a_start_that_is_killed_at_any_step_is_finished_by_the_next_action() {
-    // The moments: in the create call, with a box, with its upload, with its base, with its agent.
-    for moment in ["create", "get", "push", "exec", "process start"] {
+    // In the create call, with a box, with its upload, with its base, with its agent, and all but started.
+    let moments = ["create", "get", "push", "exec", "exec with MISSING", "process start"];
+    for moment in moments {
         let mut world = World::new();
         world.script("hold", json!(moment));
         let start = world.begin("start");
-        eventually(moment, LONG, || match moment {
-            "create" => world.boxes().len() == 1,
-            "process start" => !world.calls_of("process").is_empty(),
-            verb => !world.calls_of(verb).is_empty(),
-        });
+        let word = moment.rsplit(' ').next().expect("a word");
+        let called = || world.calls().iter().any(|call| call["argv"].to_string().contains(word));
+        eventually(moment, LONG, || called() && world.boxes().len() == 1);
         world.kill("provision");
         world.script("hold", json!(null));
         let _ = world.wait(&start).fails("the pane was closed before the agent ran");
@@ -132,6 +132,24 @@ fn a_box_that_comes_when_nobody_looks_for_it_any_more_is_still_ours() {
     let pruned = world.home.run(&["herdr", "prune", "--yes"]).success();
     assert!(pruned.stdout.contains(&name), "{pruned:?}");
     assert!(world.boxes().is_empty());
+}
+
+#[test]
+fn a_start_that_is_killed_before_its_create_call_leaves_nothing() {
+    // git lists the worktree for ever.
+    let slow = "#!/bin/sh\ncase $* in *ls-files*) while [ -e \"$HOME/slow\" ]; do sleep 0.05; done;; esac\n";
+    let world = World::with(json!({ "agent": "shell" }), |home| {
+        let git = outcome(home.command_of(Path::new("/bin/sh"), &["-c", "command -v git"])).success();
+        home.write("slow", "");
+        program(&home, "bin/git", &format!("{slow}exec {} \"$@\"\n", git.stdout.trim()));
+        home
+    });
+    let start = world.begin("start");
+    eventually("it packs", LONG, || world.runs("provision") && world.runs("ls-files"));
+    world.kill("provision");
+    let _ = world.wait(&start).fails("the pane was closed before the agent ran");
+    eventually("no record is left", LONG, || world.records().is_empty());
+    assert!(world.calls().is_empty(), "nobody was asked for a box: {:?}", world.calls());
 }
 
 /// A start whose box is made, with both of its processes killed: nobody was told to clean up.

@@ -22,7 +22,8 @@ pub(crate) struct Control {
     /// What create answers: `merged`, `old`, `action`, `decorated`, `text`.
     #[serde(default)]
     pub(crate) create_json: String,
-    /// A verb whose calls wait until this says another one; `create` waits with its box made.
+    /// A verb whose calls wait until this says another one, as `exec`, or `exec with TEXT` for those calls that
+    /// have it; `create` waits with its box made.
     #[serde(default)]
     pub(crate) hold: Option<String>,
     /// What the image carries: a script that runs in a box as soon as there is one.
@@ -92,9 +93,13 @@ impl Control {
         matches!(self.version.as_str(), "0.0.23" | "0.0.24")
     }
 
-    /// Waits as long as the test holds this verb.
-    pub(crate) fn wait_while_held(&self, verb: &str) {
-        let held = |control: &Self| control.hold.as_deref() == Some(verb);
+    /// Waits as long as the test holds this verb, or the calls of it with one of these words.
+    pub(crate) fn wait_while_held(&self, verb: &str, words: &[String]) {
+        let held = |control: &Self| {
+            let Some(hold) = control.hold.as_deref() else { return false };
+            let (held, text) = hold.split_once(" with ").unwrap_or((hold, ""));
+            held == verb && (text.is_empty() || words.iter().any(|word| word.contains(text)))
+        };
         let mut is_held = held(self);
         while is_held {
             std::thread::sleep(std::time::Duration::from_millis(20));

@@ -72,7 +72,7 @@ impl Call<'_> {
         }
         let Some(parsed) = self.argv.flags() else { return self.control.unknown(words) };
         if verb != "create" {
-            self.control.wait_while_held(verb);
+            self.control.wait_while_held(verb, words);
         }
         match verb {
             "create" => self.create(&parsed),
@@ -87,7 +87,7 @@ impl Call<'_> {
             "process attach" if self.control.take("attach_ends") => 0,
             "sync" => {
                 print("Sync running. Press Ctrl+C to stop.\n");
-                self.control.wait_while_held("sync");
+                self.control.wait_while_held("sync", words);
                 0
             }
             _ => self.pass(&parsed),
@@ -112,7 +112,7 @@ impl Call<'_> {
             return self.fail("server_error", "request failed with status 504");
         }
         let output = backend::capture(self.control, true, &self.argv.verb, &kept, &[]);
-        self.control.wait_while_held("create");
+        self.control.wait_while_held("create", &[]);
         if output.code != 0 {
             return self.relay(&output);
         }
