@@ -152,7 +152,7 @@ pub(super) fn find_end(session: &Session, record: &Record, process: &ProcessId) 
             session.store.forget(record)?;
             Ok(Some(End::Gone))
         }
-        Status::Destroying => Ok(Some(End::Gone)),
+        Status::Destroying => Ok(Some(End::Going)),
         status => Err(Error::failed(format!("the box is {status}"))),
     }
 }

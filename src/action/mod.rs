@@ -2,6 +2,7 @@
 
 mod apply;
 mod attach;
+mod back_off;
 mod boxes;
 mod bring_back;
 mod cleanup;

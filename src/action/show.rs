@@ -1,9 +1,10 @@
 //! The pane that shows a box: the attach child, what its end means, and the holding screen.
 
+use super::back_off::BackOff;
 use super::bring_back::{bring_back, find_end};
 use super::session::Session;
 use super::start::title;
-use super::terminal::{self, Keys, Typed};
+use super::terminal::{self, Keys, LoneKeys, Typed};
 use crate::config::Agent;
 use crate::createos::ProcessId;
 use crate::error::{Error, Result};
@@ -11,6 +12,7 @@ use crate::exec::Run;
 use crate::fs::Lock;
 use crate::state::{Record, RecordId};
 use crate::ui;
+use rustix::termios::Termios;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,21 +27,13 @@ pub(super) enum End {
     Exited(String),
     /// The box is paused.
     Paused,
+    /// The box is being deleted.
+    Going,
     /// The box is deleted, which is proven.
     Gone,
     /// The connection ended, or the provider cannot be asked.
     Lost(String),
 }
-
-/// Keys count only after the person has typed nothing for so long: the words that are being typed when
-/// the agent ends are meant for the agent.
-const CALM: Duration = Duration::from_secs(1);
-/// An attach that lasted so long was a connection; the back-off starts anew.
-const WAS_CONNECTED: Duration = Duration::from_secs(30);
-/// The longest wait between two tries to reattach.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// After so long without a connection the person decides.
-const GIVE_UP: Duration = Duration::from_secs(300);
 
 /// Shows a box until the person closes the pane. `_owned` is the record's lock: while this runs the
 /// pane has an owner.
@@ -50,53 +44,72 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
     // Ctrl-C is the agent's; between two children it must not end the pane.
     let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
     let modes = terminal::modes();
-    let mut lost_since: Option<Instant> = None;
-    let mut wait = Duration::from_secs(1);
+    let mut back_off = BackOff::new();
     loop {
         let Some(record) = record(session, id)? else {
             return hold(session, id, "its box was deleted", None, Choice::Deleted);
         };
-        let end = match &record.process {
-            Some(process) => {
-                let began = Instant::now();
-                // Whoever wanted it shown has it now; a key from here on finds a box that had to be brought back.
-                let _answered = std::fs::remove_file(session.store.wake_file(id));
-                let attached = attach(session, &record, process);
-                terminal::restore(modes.as_ref());
-                if began.elapsed() > WAS_CONNECTED {
-                    (lost_since, wait) = (None, Duration::from_secs(1));
-                }
-                match attached {
-                    Ok(ended_well) => judge(session, &record, process, ended_well),
-                    // Nothing was proven, and the program may be back in a moment: it is being upgraded.
-                    Err(error) => End::Lost(error.message().to_owned()),
-                }
-            }
-            None => End::Exited(String::new()),
+        let (end, lasted) = match &record.process {
+            Some(process) => attempt(session, &record, process, back_off.is_lost(), modes.as_ref()),
+            None => (End::Exited(String::new()), Duration::ZERO),
         };
         let why = words(&record, &end);
-        match end {
+        let again = match end {
             End::Gone => return hold(session, id, &why, Some(&record), Choice::Deleted),
-            End::Lost(_) if lost_since.get_or_insert_with(Instant::now).elapsed() < GIVE_UP => {
-                ui::paragraph(format!(
-                    "\n{} in {}: {why}; trying again in {} s (q closes this pane)",
-                    title(&record),
-                    record.name,
-                    wait.as_secs()
-                ));
-                if wait_or_quit(wait)? {
-                    return Ok(());
-                }
-                wait = (wait * 2).min(LONGEST_WAIT);
-                continue;
+            End::Lost(_) => back_off.lost(Instant::now(), lasted).map(|wait| ("trying", wait)),
+            End::Going => back_off.lost(Instant::now(), lasted).map(|wait| ("looking", wait)),
+            End::Detached | End::Exited(_) | End::Paused => None,
+        };
+        if let Some((what, wait)) = again {
+            ui::paragraph(format!(
+                "\n{} in {}: {why}; {what} again in {} s (q closes this pane)",
+                title(&record),
+                record.name,
+                wait.as_secs()
+            ));
+            if wait_or_quit(wait)? {
+                return Ok(());
             }
-            _ => {}
+            continue;
         }
-        (lost_since, wait) = (None, Duration::from_secs(1));
+        if end == End::Going {
+            return hold(session, id, &why, Some(&record), Choice::Deleted);
+        }
+        back_off = BackOff::new();
         if !hold_and_bring_back(session, id, &why, &record)? {
             return Ok(());
         }
     }
+}
+
+/// Shows the process until its attach ends; why it did, and how long it took. When the connection was lost
+/// before, the provider is asked first: an attach that only waits for it must not count as a connection.
+fn attempt(
+    session: &Session,
+    record: &Record,
+    process: &ProcessId,
+    was_lost: bool,
+    modes: Option<&Termios>,
+) -> (End, Duration) {
+    if was_lost {
+        match find_end(session, record, process) {
+            Ok(None) => {}
+            Ok(Some(end)) => return (end, Duration::ZERO),
+            Err(error) => return (End::Lost(error.message().to_owned()), Duration::ZERO),
+        }
+    }
+    let began = Instant::now();
+    // Whoever wanted it shown has it now; a key from here on finds a box that had to be brought back.
+    let _answered = std::fs::remove_file(session.store.wake_file(&record.id));
+    let attached = attach(session, record, process);
+    let lasted = began.elapsed();
+    terminal::restore(modes);
+    let end = match attached {
+        Ok(ended_well) => judge(session, record, process, ended_well),
+        // Nothing was proven, and the program may be back in a moment: it is being upgraded.
+        Err(error) => End::Lost(error.message().to_owned()),
+    };
+    (end, lasted)
 }
 
 /// The screen of a start that failed: it stays readable, and no host shell opens by itself.
@@ -143,6 +156,7 @@ fn words(record: &Record, end: &End) -> String {
         End::Exited(how) => format!("the agent has ended, {how}"),
         End::Paused if record.auto_pause.is_empty() => "the box is paused".into(),
         End::Paused => format!("the box is paused; it pauses after {} without activity", record.auto_pause),
+        End::Going => "its box is being deleted".into(),
         End::Gone => "its box was deleted".into(),
         End::Lost(why) => ui::visible(why),
     }
@@ -247,28 +261,20 @@ enum Key {
 fn key(session: &Session, id: &RecordId, choice: Choice) -> Result<Key> {
     let keys = Keys::take()?;
     let wake = session.store.wake_file(id);
-    let mut quiet_since = Instant::now();
+    let mut lone = LoneKeys::new(Instant::now());
     loop {
         if wake.exists() && std::fs::remove_file(&wake).is_ok() {
             return Ok(Key::Wake);
         }
-        match keys.read(Duration::from_millis(250)) {
-            Typed::Nothing if choice == Choice::BringBack && record(session, id)?.is_none() => {
+        let typed = keys.read(Duration::from_millis(250));
+        match (lone.take(&typed, Instant::now()), typed) {
+            (Some(b'\r' | b'\n'), _) => return Ok(Key::Enter),
+            (Some(b's'), _) => return Ok(Key::Shell),
+            (Some(b'q'), _) | (_, Typed::Ended) => return Ok(Key::Quit),
+            (None, Typed::Nothing) if choice == Choice::BringBack && record(session, id)?.is_none() => {
                 return Ok(Key::Deleted);
             }
-            Typed::Nothing => {}
-            Typed::Ended => return Ok(Key::Quit),
-            Typed::Bytes(bytes) => {
-                let calm = quiet_since.elapsed() >= CALM;
-                quiet_since = Instant::now();
-                match bytes.as_slice() {
-                    _ if !calm => {}
-                    b"\r" | b"\n" => return Ok(Key::Enter),
-                    b"s" => return Ok(Key::Shell),
-                    b"q" => return Ok(Key::Quit),
-                    _ => {}
-                }
-            }
+            _ => {}
         }
     }
 }
@@ -281,10 +287,12 @@ fn wait_or_quit(limit: Duration) -> Result<bool> {
     }
     let keys = Keys::take()?;
     let began = Instant::now();
-    while let Some(left) = limit.checked_sub(began.elapsed()) {
-        match keys.read(left.min(Duration::from_millis(500))) {
-            Typed::Bytes(bytes) if bytes == b"q" => return Ok(true),
-            Typed::Ended => return Ok(true),
+    let mut lone = LoneKeys::new(began);
+    while began.elapsed() < limit || lone.is_waiting() {
+        let left = limit.saturating_sub(began.elapsed());
+        let typed = keys.read(left.clamp(Duration::from_millis(10), Duration::from_millis(250)));
+        match (lone.take(&typed, Instant::now()), typed) {
+            (Some(b'q'), _) | (_, Typed::Ended) => return Ok(true),
             _ => {}
         }
     }

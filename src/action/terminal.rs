@@ -5,7 +5,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{OptionalActions, Termios};
 use std::io::IsTerminal;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What every full-screen program may have switched on, switched off: mouse, focus and paste reports,
 /// cursor and keypad keys, kitty's keyboard, the alternate screen, a hidden cursor, margins, colours.
@@ -92,6 +92,51 @@ impl Keys {
     }
 }
 
+/// A key counts only after so long without another: the words that are being typed when the agent ends are
+/// meant for the agent.
+const QUIET_BEFORE: Duration = Duration::from_secs(1);
+/// A letter with another behind it within this time begins a word, and is none of ours.
+const QUIET_BEHIND: Duration = Duration::from_millis(500);
+
+/// Tells a key that is pressed on purpose from words that are meant for the program of a moment ago.
+#[derive(Debug)]
+pub(super) struct LoneKeys {
+    last: Instant,
+    letter: Option<u8>,
+}
+
+impl LoneKeys {
+    /// From `now` on.
+    pub(super) fn new(now: Instant) -> Self {
+        Self { last: now, letter: None }
+    }
+
+    /// A letter was pressed that may still turn out to begin a word.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.letter.is_some()
+    }
+
+    /// Takes what [`Keys::read`] gave at `now`, and gives the key that was pressed on purpose. Enter counts at
+    /// once, a letter when nothing follows it.
+    pub(super) fn take(&mut self, typed: &Typed, now: Instant) -> Option<u8> {
+        let quiet = now.duration_since(self.last);
+        match typed {
+            Typed::Bytes(bytes) => {
+                self.last = now;
+                let first = self.letter.take().is_none() && quiet >= QUIET_BEFORE;
+                match bytes.as_slice() {
+                    [key @ (b'\r' | b'\n')] if first => return Some(*key),
+                    [key] if first => self.letter = Some(*key),
+                    _ => {}
+                }
+                None
+            }
+            Typed::Nothing if quiet >= QUIET_BEHIND => self.letter.take(),
+            Typed::Nothing | Typed::Ended => None,
+        }
+    }
+}
+
 /// The keys of a burst, as of one that is held down, each with its whole escape sequence.
 pub(super) fn single_keys(bytes: &[u8]) -> Vec<&[u8]> {
     let mut keys = Vec::new();
@@ -127,5 +172,38 @@ mod tests {
         let expected: [&[u8]; 8] = [b"j", b"j", b"\x1b[B", b"\x1b[1;5A", b"\x1bOA", b"k", b"\r", b"\x1b"];
         assert_eq!(keys, expected);
         assert_eq!(single_keys(b"\x1b["), [b"\x1b["]);
+    }
+
+    #[test]
+    fn a_key_counts_alone_and_a_word_never() {
+        // What was typed, after so many milliseconds; a blank is a look at which nothing was there.
+        for (typed, expected) in [
+            (&[(1_000, "s"), (250, ""), (250, "")][..], Some(b's')),
+            (&[(1_000, "\r")], Some(b'\r')),
+            (&[(999, "\r"), (600, "")], None),
+            (&[(400, "s"), (600, ""), (600, "")], None),
+            (&[(1_000, "squash that\r"), (600, "")], None),
+            // A word letter by letter: neither its first letter nor any later one, nor its Enter.
+            (&[(2_000, "s"), (200, "h"), (200, "o"), (200, "w"), (300, "\r"), (600, "")], None),
+            (&[(2_000, "s"), (200, ""), (200, "s"), (600, "")], None),
+            // It is over when it was quiet for a second.
+            (&[(2_000, "s"), (200, "h"), (1_000, "q"), (250, ""), (250, "")], Some(b'q')),
+            (&[(2_000, "s"), (200, "h"), (999, "q"), (600, "")], None),
+            (&[(2_000, "\x1b[A"), (600, "")], None),
+        ] {
+            let mut now = Instant::now();
+            let mut keys = LoneKeys::new(now);
+            let mut pressed = Vec::new();
+            for (after, text) in typed {
+                now += Duration::from_millis(*after);
+                let typed = match text.is_empty() {
+                    true => Typed::Nothing,
+                    false => Typed::Bytes(text.as_bytes().to_vec()),
+                };
+                pressed.extend(keys.take(&typed, now));
+            }
+            assert_eq!(pressed, expected.into_iter().collect::<Vec<_>>(), "{typed:?}");
+            assert!(!keys.is_waiting(), "{typed:?}");
+        }
     }
 }

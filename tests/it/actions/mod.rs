@@ -5,6 +5,7 @@ mod day;
 mod delete;
 mod failures;
 mod hands;
+mod holding;
 mod lists;
 mod named;
 mod narrow;

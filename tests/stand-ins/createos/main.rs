@@ -148,7 +148,15 @@ impl Call<'_> {
         if self.control.hidden(id) {
             return self.fail("not_found", &format!("no sandbox matching \"{id}\""));
         }
-        self.pass(parsed)
+        let Some(status) = &self.control.status else { return self.pass(parsed) };
+        let output = backend::capture(self.control, true, "get", parsed, &[]);
+        if output.code != 0 {
+            return self.relay(&output);
+        }
+        let mut view: Value = serde_json::from_slice(&output.stdout).expect("our provider answers JSON");
+        view["status"] = json!(status);
+        print(&format!("{view:#}\n"));
+        0
     }
 
     fn rm(&self, parsed: &Parsed) -> u8 {

@@ -1,0 +1,91 @@
+//! When a lost connection is tried again, and when that is left to the person.
+
+use std::time::{Duration, Instant};
+
+/// The first wait; each one after it is twice as long.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// The longest wait between two tries.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// An attach that lasted so long was a connection; the back-off starts anew.
+const WAS_CONNECTED: Duration = Duration::from_secs(30);
+/// After so long without a connection the person decides.
+const GIVE_UP: Duration = Duration::from_secs(300);
+
+/// The waits since a connection was lost.
+#[derive(Debug)]
+pub(super) struct BackOff {
+    lost_since: Option<Instant>,
+    wait: Duration,
+}
+
+impl BackOff {
+    /// Nothing is lost.
+    pub(super) fn new() -> Self {
+        Self { lost_since: None, wait: FIRST_WAIT }
+    }
+
+    /// A connection is lost and has not come back.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost_since.is_some()
+    }
+
+    /// The connection ended at `now`, after an attach that took `lasted`. How long to wait before the next try;
+    /// `None`: it was tried for long enough.
+    pub(super) fn lost(&mut self, now: Instant, lasted: Duration) -> Option<Duration> {
+        if lasted > WAS_CONNECTED {
+            *self = Self::new();
+        }
+        let since = *self.lost_since.get_or_insert(now);
+        if now.duration_since(since) >= GIVE_UP {
+            *self = Self::new();
+            return None;
+        }
+        let wait = self.wait;
+        self.wait = (wait * 2).min(LONGEST_WAIT);
+        Some(wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The waits of tries that each take `lasted` seconds, until it is given up.
+    fn waits(back_off: &mut BackOff, now: &mut Instant, lasted: u64) -> Vec<u64> {
+        let lasted = Duration::from_secs(lasted);
+        let mut waits = Vec::new();
+        while let Some(wait) = back_off.lost(*now, lasted) {
+            waits.push(wait.as_secs());
+            *now += wait + lasted;
+            assert!(waits.len() < 1_000, "it is never given up: {waits:?}");
+        }
+        waits
+    }
+
+    #[test]
+    fn waits_grow_to_half_a_minute_and_end_after_five_minutes() {
+        let (mut back_off, mut now) = (BackOff::new(), Instant::now());
+        assert!(!back_off.is_lost());
+        let first = now;
+        let waited = waits(&mut back_off, &mut now, 0);
+        assert_eq!(waited[..7], [1, 2, 4, 8, 16, 30, 30]);
+        assert!(waited[5..].iter().all(|wait| *wait == 30), "{waited:?}");
+        assert_eq!((now - first).as_secs(), 301, "the first look after 300 s");
+        assert!(!back_off.is_lost(), "what the person wants then is a new beginning");
+        // Tries that take their time count too.
+        assert_eq!(waits(&mut back_off, &mut now, 29).len(), 8);
+    }
+
+    #[test]
+    fn an_attach_that_was_a_connection_starts_the_waits_anew() {
+        let (mut back_off, mut now) = (BackOff::new(), Instant::now());
+        for (lasted, wait) in [(3_600, 1), (0, 2), (30, 4), (31, 1), (0, 2), (0, 4)] {
+            now += Duration::from_secs(lasted);
+            assert_eq!(back_off.lost(now, Duration::from_secs(lasted)), Some(Duration::from_secs(wait)));
+            assert!(back_off.is_lost());
+        }
+        // One that is lost after hours is not given up for a loss of before.
+        now += Duration::from_secs(7_200);
+        assert_eq!(back_off.lost(now, Duration::from_secs(7_200)), Some(Duration::from_secs(1)));
+    }
+}
