@@ -130,6 +130,8 @@ impl Provider {
             .env("NO_COLOR", "1")
             .env_remove("CREATEOS_OUTPUT")
             .env_remove("CREATEOS_DEBUG")
+            // Herdr takes what carries it for an agent (contract `herdr.md` 13); it may be inherited.
+            .env_remove("HERDR_AGENT")
     }
 
     /// `PROGRAM [local] sandbox`, to which flags and then positionals are added (quirk Q2).
