@@ -61,13 +61,14 @@ pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, i
         }
         Err(failure) => return Err(failure.into()),
     };
+    let look = || format!("look at it with: {}", provider.shown(&["get", id.as_str()]));
+    let up = || provider.wait_running(id, UP).map_err(|failure| Error::from(failure).help(look()));
     match view.status {
         Status::Running => Ok(false),
         Status::Paused | Status::Pausing => {
             needs_lifecycle(provider, "resume")?;
             provider.resume(id)?;
-            provider.wait_running(id, UP)?;
-            Ok(true)
+            up().map(|()| true)
         }
         Status::Destroyed => {
             session.store.forget(record)?;
@@ -77,12 +78,8 @@ pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, i
         // Not yet gone: the mapping stays until it is.
         Status::Destroying => Err(Error::failed(format!("box {} is being deleted", record.name))
             .help("start a new one with the start key, or: createos-sandbox herdr start")),
-        Status::Failed => Err(Error::failed(format!("box {} has failed", record.name))
-            .help(format!("look at it with: {}", provider.shown(&["get", id.as_str()])))),
-        Status::Creating | Status::Resuming | Status::Forking | Status::Unknown(_) => {
-            provider.wait_running(id, UP)?;
-            Ok(true)
-        }
+        Status::Failed => Err(Error::failed(format!("box {} has failed", record.name)).help(look())),
+        Status::Creating | Status::Resuming | Status::Forking | Status::Unknown(_) => up().map(|()| true),
     }
 }
 

@@ -16,7 +16,7 @@ impl Provider {
     /// Refused as signed out when it is not, anything else when no answer came.
     pub(crate) fn session(&self) -> Result<(), Failure> {
         // An empty list may be `null`, so that there may be no document at all: the exit code counts.
-        let run = self.json().args(["list", "--limit", "1"]).limit(LIMIT);
+        let run = self.json(LIMIT).args(["list", "--limit", "1"]);
         Self::finish("sandbox list", run).map(drop)
     }
 
@@ -25,7 +25,7 @@ impl Provider {
     /// # Errors
     /// The call failed, or answered no list of shapes.
     pub(crate) fn shapes(&self) -> Result<Vec<String>, Failure> {
-        let answer = Self::document("sandbox shapes", self.json().arg("shapes").limit(LIMIT))?;
+        let answer = Self::document("sandbox shapes", self.json(LIMIT).arg("shapes"))?;
         let Value::Array(shapes) = &answer else {
             return Err(Failure::other("sandbox shapes", "the answer is no list"));
         };

@@ -5,6 +5,9 @@ use super::provider::ASK;
 use super::{BoxId, BoxName, Failure, Provider, ProviderKind, Refusal, Scope};
 use std::time::Duration;
 
+/// The service answers when the box is up.
+const CREATE: Duration = Duration::from_secs(300);
+
 /// What a new sandbox should be.
 #[derive(Debug, Clone)]
 pub(crate) struct CreateSpec {
@@ -40,7 +43,8 @@ impl Provider {
     /// [`Refusal::TimedOut`] a box may exist all the same.
     pub(crate) fn create(&self, spec: &CreateSpec) -> Result<Created, Failure> {
         const VERB: &str = "sandbox create";
-        let mut run = self.json().args(["create", "--name", spec.name.as_str(), "--shape", &spec.shape]);
+        let mut run =
+            self.json(CREATE).args(["create", "--name", spec.name.as_str(), "--shape", &spec.shape]);
         if let Some(rootfs) = &spec.rootfs {
             run = run.args(["--rootfs", rootfs]);
         }
@@ -57,7 +61,7 @@ impl Provider {
         if spec.no_network && self.kind() == ProviderKind::Local {
             run = run.args(["--network", "none"]);
         }
-        let ended = Self::finish(VERB, run.limit(Duration::from_secs(300)))?;
+        let ended = Self::finish(VERB, run)?;
         let stdout = ended.stdout_text();
         let id = json::first_document(&stdout)
             .and_then(|document| json::text(&document, "id").and_then(|id| id.parse().ok()));
@@ -98,7 +102,7 @@ impl Provider {
     /// # Errors
     /// The provider's refusal. [`Refusal::NotFound`] is no proof that it is gone.
     pub(crate) fn get(&self, id: &BoxId) -> Result<super::BoxView, Failure> {
-        let document = Self::document("sandbox get", self.json().args(["get", id.as_str()]).limit(ASK))?;
+        let document = Self::document("sandbox get", self.json(ASK).args(["get", id.as_str()]))?;
         super::BoxView::parse("sandbox get", &document)
     }
 }

@@ -37,7 +37,7 @@ impl Provider {
         limit: Duration,
     ) -> Result<Said, Failure> {
         const VERB: &str = "sandbox exec";
-        let run = command(self.json().arg("exec"), id, script, args).limit(limit);
+        let run = command(self.json(limit).arg("exec"), id, script, args);
         let ended = run.run().map_err(|error| Failure::from_exec(VERB, &error))?;
         let document = json::first_document(&ended.stdout_text());
         let code = document.as_ref().and_then(|document| document.get("exit_code")?.as_i64());
@@ -72,9 +72,8 @@ impl Provider {
         let mut words = vec![script, &marker];
         words.extend_from_slice(args);
         let mut tail = Tail { marker: marker.as_bytes(), held: Vec::new(), code: None, show };
-        let run = command(self.sandbox().args(["exec", "--stream"]), id, wrapper, &words)
-            .limit(limit)
-            .stdout_to(|bytes| {
+        let run =
+            command(self.sandbox(limit).args(["exec", "--stream"]), id, wrapper, &words).stdout_to(|bytes| {
                 tail.feed(bytes);
                 Ok(())
             });

@@ -28,7 +28,7 @@ impl Provider {
 
     fn transition(&self, verb: &str, id: &BoxId) -> Result<(), Failure> {
         let full = format!("sandbox {verb}");
-        Self::finish(&full, self.json().args([verb, id.as_str()]).limit(TRANSITION)).map(|_| ())
+        Self::finish(&full, self.json(TRANSITION).args([verb, id.as_str()])).map(|_| ())
     }
 
     /// Deletes a sandbox for ever. One that is already destroyed is fine.
@@ -37,7 +37,7 @@ impl Provider {
     /// The provider's refusal, also one that stands only in the document (quirk Q20).
     pub(crate) fn remove(&self, id: &BoxId) -> Result<(), Failure> {
         const VERB: &str = "sandbox rm";
-        let run = self.json().args(["rm", "--yes", id.as_str()]).limit(2 * ASK);
+        let run = self.json(2 * ASK).args(["rm", "--yes", id.as_str()]);
         let ended = run.run().map_err(|error| Failure::from_exec(VERB, &error))?;
         let document = json::first_document(&ended.stdout_text()).unwrap_or(Value::Null);
         let results = document.get("results").and_then(Value::as_array);
@@ -59,7 +59,7 @@ impl Provider {
     /// # Errors
     /// It does not run within `limit`, or has a status from which it will not.
     pub(crate) fn wait_running(&self, id: &BoxId, limit: Duration) -> Result<(), Failure> {
-        const VERB: &str = "sandbox get";
+        const VERB: &str = "waiting for the sandbox";
         let started = Instant::now();
         let mut pause = Duration::from_millis(100);
         loop {
@@ -67,15 +67,16 @@ impl Provider {
                 Ok(view) => match view.status {
                     Status::Running => return Ok(()),
                     Status::Failed | Status::Destroying | Status::Destroyed => {
-                        return Err(Failure::other(VERB, format!("the sandbox is {}", view.status)));
+                        return Err(Failure::other(VERB, format!("it is {}", view.status)));
                     }
-                    status => format!("the sandbox is still {status}"),
+                    status => format!("it is still {status}"),
                 },
                 Err(failure) if failure.refusal == Refusal::NotFound => failure.words,
                 Err(failure) => return Err(failure),
             };
             if started.elapsed() + pause > limit {
-                return Err(Failure { refusal: Refusal::TimedOut, verb: VERB.into(), words: last });
+                let words = format!("{last} after {} s", limit.as_secs());
+                return Err(Failure { refusal: Refusal::TimedOut, verb: VERB.into(), words });
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_secs(1));

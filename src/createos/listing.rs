@@ -56,8 +56,8 @@ impl Provider {
         let mut offset = 0;
         loop {
             let (limit, at) = (PAGE.to_string(), offset.to_string());
-            let run = self.json().arg("list").args(flags).args(["--limit", &limit, "--offset", &at]);
-            let rows = match Self::document(VERB, run.limit(ASK))? {
+            let run = self.json(ASK).arg("list").args(flags).args(["--limit", &limit, "--offset", &at]);
+            let rows = match Self::document(VERB, run)? {
                 Value::Null => Vec::new(),
                 Value::Array(rows) => rows,
                 _ => return Err(Failure::other(VERB, "the answer is not a list")),

@@ -19,6 +19,9 @@ mod remote;
 mod transfer;
 mod view;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use create::{CreateSpec, Created};
 pub(crate) use failure::{Failure, Refusal};
 pub(crate) use id::{BoxId, BoxName, ProcessId};

@@ -62,13 +62,13 @@ impl Provider {
         const VERB: &str = "sandbox process start";
         let (rows, cols) = (spec.rows.to_string(), spec.cols.to_string());
         let run = self
-            .json()
+            .json(ASK)
             .args(["process", "start", "--pty", "--cwd", &spec.cwd, "--rows", &rows, "--cols", &cols])
             .args([id.as_str(), "--", "bash", "-lc"])
             // The program is an absolute path and the arguments are ours: no word of quirk Q1 among them.
             .args(["cd -- \"$1\" && shift && exec \"$@\"", "createos-sandbox", &spec.cwd, &spec.program])
             .args(&spec.args);
-        ProcessView::parse(VERB, &Self::document(VERB, run.limit(ASK))?)
+        ProcessView::parse(VERB, &Self::document(VERB, run)?)
     }
 
     /// The box's processes, ended ones among them if the provider keeps them.
@@ -77,7 +77,7 @@ impl Provider {
     /// The provider's refusal.
     pub(crate) fn process_list(&self, id: &BoxId) -> Result<Vec<ProcessView>, Failure> {
         const VERB: &str = "sandbox process list";
-        match Self::document(VERB, self.json().args(["process", "list", id.as_str()]).limit(ASK))? {
+        match Self::document(VERB, self.json(ASK).args(["process", "list", id.as_str()]))? {
             Value::Null => Ok(Vec::new()),
             Value::Array(rows) => rows.iter().map(|row| ProcessView::parse(VERB, row)).collect(),
             _ => Err(Failure::other(VERB, "the answer is not a list")),
@@ -90,7 +90,7 @@ impl Provider {
     /// The provider's refusal.
     pub(crate) fn process_get(&self, id: &BoxId, process: &ProcessId) -> Result<ProcessView, Failure> {
         const VERB: &str = "sandbox process get";
-        let run = self.json().args(["process", "get", id.as_str(), process.as_str()]).limit(ASK);
+        let run = self.json(ASK).args(["process", "get", id.as_str(), process.as_str()]);
         ProcessView::parse(VERB, &Self::document(VERB, run)?)
     }
 
@@ -106,8 +106,8 @@ impl Provider {
         keys: impl Into<Vec<u8>>,
         limit: Duration,
     ) -> Result<String, Failure> {
-        let run = self.sandbox().args(["process", "attach", "--after", "0", "--stdin"]);
-        let run = run.args([id.as_str(), process.as_str()]).stdin_bytes(keys).limit(limit);
+        let run = self.sandbox(limit).args(["process", "attach", "--after", "0", "--stdin"]);
+        let run = run.args([id.as_str(), process.as_str()]).stdin_bytes(keys);
         Ok(Self::finish("sandbox process attach", run)?.stdout_text())
     }
 

@@ -81,7 +81,7 @@ impl Provider {
     /// # Errors
     /// It cannot be run, or prints no version.
     pub(crate) fn version(&self) -> Result<String, Failure> {
-        let run = self.base().arg("--version").limit(Duration::from_secs(15));
+        let run = self.base(Duration::from_secs(15)).arg("--version");
         let ended = run.run().map_err(|error| Failure::from_exec("--version", &error))?;
         if !ended.success() {
             return Err(Failure::from_ended("--version", &ended));
@@ -118,14 +118,16 @@ impl Provider {
         (self.kind == ProviderKind::Local).then_some("local").into_iter()
     }
 
-    /// Neutral folder, since the CLI loads a `.env` from its own (quirk Q14), and a quiet environment.
-    fn base<'a>(&self) -> Run<'a> {
+    /// Every call has its time limit, and none can be built without. Neutral folder, since the CLI loads a
+    /// `.env` from its own (quirk Q14), and a quiet environment.
+    fn base<'a>(&self, limit: Duration) -> Run<'a> {
         let run = match &self.stop {
             Some(raised) => Run::new(&self.program).stop_when(Arc::clone(raised)),
             None => Run::new(&self.program),
         };
         let run = self.env.iter().fold(run, |run, (name, value)| run.env(name, value));
-        run.cwd("/")
+        run.limit(limit)
+            .cwd("/")
             .env("CREATEOS_DO_NOT_TRACK", "1")
             .env("NO_COLOR", "1")
             .env_remove("CREATEOS_OUTPUT")
@@ -135,13 +137,13 @@ impl Provider {
     }
 
     /// `PROGRAM [local] sandbox`, to which flags and then positionals are added (quirk Q2).
-    pub(super) fn sandbox<'a>(&self) -> Run<'a> {
-        self.base().args(self.leading()).arg("sandbox")
+    pub(super) fn sandbox<'a>(&self, limit: Duration) -> Run<'a> {
+        self.base(limit).args(self.leading()).arg("sandbox")
     }
 
     /// The same with `-o json`, which stands right after the program: older builds want it there.
-    pub(super) fn json<'a>(&self) -> Run<'a> {
-        self.base().args(self.leading()).args(["-o", "json", "sandbox"])
+    pub(super) fn json<'a>(&self, limit: Duration) -> Run<'a> {
+        self.base(limit).args(self.leading()).args(["-o", "json", "sandbox"])
     }
 
     /// Runs to the end; an exit code other than 0 is a failure with the provider's words.

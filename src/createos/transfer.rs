@@ -21,10 +21,9 @@ impl Provider {
         path: &str,
     ) -> Result<(), Failure> {
         let run = self
-            .sandbox()
+            .sandbox(TRANSFER)
             .args(["push", id.as_str(), "-", path])
-            .stdin_feed(|stdin| io::copy(contents, stdin).map(|_| ()))
-            .limit(TRANSFER);
+            .stdin_feed(|stdin| io::copy(contents, stdin).map(|_| ()));
         Self::finish("sandbox push", run).map(|_| ())
     }
 
@@ -41,7 +40,7 @@ impl Provider {
     ) -> Result<(), Failure> {
         const VERB: &str = "sandbox pull";
         let (mut left, mut too_large, mut head) = (limit, false, Vec::new());
-        let run = self.sandbox().args(["pull", id.as_str(), path, "-"]).limit(TRANSFER).stdout_to(|bytes| {
+        let run = self.sandbox(TRANSFER).args(["pull", id.as_str(), path, "-"]).stdout_to(|bytes| {
             head.extend_from_slice(&bytes[..bytes.len().min(HEAD - head.len())]);
             match left.checked_sub(bytes.len() as u64) {
                 Some(rest) => left = rest,

@@ -9,6 +9,12 @@ fn output_code_and_stdin_pass_through() {
 }
 
 #[test]
+fn only_what_a_person_watches_runs_without_a_limit() {
+    assert_eq!(Run::new("git").limit, Some(DEFAULT_LIMIT));
+    assert_eq!(Run::new("createos").interactive().limit, None);
+}
+
+#[test]
 fn a_program_that_takes_too_long_is_killed_with_its_children() {
     let started = Instant::now();
     let error = Run::new("sh").args(["-c", "sleep 60 & sleep 60"]).limit(Duration::from_millis(200)).run();

@@ -83,7 +83,15 @@ impl Herdr {
         &self,
         args: I,
     ) -> Result<Value, HerdrError> {
-        let mut run = Run::new(&self.program).args(args).cwd("/").limit(LIMIT);
+        self.call_within(LIMIT, args)
+    }
+
+    fn call_within<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
+        &self,
+        limit: Duration,
+        args: I,
+    ) -> Result<Value, HerdrError> {
+        let mut run = Run::new(&self.program).args(args).cwd("/").limit(limit);
         if let Some(socket) = &self.socket {
             run = run.env("HERDR_SOCKET_PATH", socket);
         }
@@ -113,4 +121,16 @@ impl Herdr {
 
 fn short(text: &str) -> String {
     text.trim().chars().take(300).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_herdr_that_hangs_is_given_up_and_the_time_is_told() {
+        let herdr = Herdr::new("/bin/sleep");
+        let error = herdr.call_within(Duration::from_secs(1), ["60"]).unwrap_err();
+        assert!(error.to_string().contains("sleep did not finish within 1 s and was stopped"), "{error}");
+    }
 }

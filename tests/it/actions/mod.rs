@@ -15,6 +15,7 @@ mod races;
 mod reserved;
 mod restored;
 mod review;
+mod slow;
 mod story;
 mod sync;
 mod upgrade;

@@ -46,6 +46,13 @@ pub(crate) struct Control {
     /// What `get` says of every box's status, whatever it is.
     #[serde(default)]
     pub(crate) status: Option<String>,
+    /// How many `get`s after `create` and `resume` find the box on its way, the first after a `create` not at all.
+    /// Until then lists show it so, and nothing works in it.
+    #[serde(default)]
+    pub(crate) slow: u32,
+    /// The status after these, such as `failed`; what it really is when nothing is said.
+    #[serde(default)]
+    pub(crate) ends_as: Option<String>,
     /// Calls that fail.
     #[serde(default)]
     pub(crate) fail: Vec<Fail>,
@@ -142,9 +149,14 @@ impl Control {
         UNKNOWN
     }
 
+    /// A file of the test's record.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
     /// Appends a line to a record.
     pub(crate) fn append(&self, file: &str, line: &str) {
-        let path = self.folder.join(file);
+        let path = self.file(file);
         let mut file = std::fs::File::options().append(true).create(true).open(path).expect("a record");
         file.write_all(format!("{line}\n").as_bytes()).expect("a record");
     }

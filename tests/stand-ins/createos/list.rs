@@ -21,7 +21,12 @@ impl Call<'_> {
         }
         let own: Value = serde_json::from_slice(&output.stdout).expect("our provider answers JSON");
         let mut rows: Vec<Value> = (0..self.control.other_rows).map(other).collect();
-        rows.extend(own.as_array().cloned().unwrap_or_default());
+        for mut row in own.as_array().cloned().unwrap_or_default() {
+            if let Some(way) = self.control.way(row["id"].as_str().unwrap_or_default(), false) {
+                row["status"] = json!(way.status);
+            }
+            rows.push(row);
+        }
         let wanted = parsed.one("--status");
         let everything = parsed.has(&["--all", "-a"]);
         rows.retain(|row| {

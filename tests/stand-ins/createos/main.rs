@@ -9,6 +9,7 @@ mod argv;
 mod backend;
 mod control;
 mod list;
+mod slow;
 
 use argv::{Argv, Parsed};
 use control::Control;
@@ -74,12 +75,21 @@ impl Call<'_> {
         if verb != "create" {
             self.control.wait_while_held(verb, words);
         }
+        let id = parsed.positional.first().map(String::as_str).unwrap_or_default();
+        let inside = verb.starts_with("process") || matches!(verb, "exec" | "push" | "pull" | "sync");
+        if let Some(way) = self.control.way(id, false).filter(|_| inside) {
+            return self.fail("conflict", &format!("sandbox {id} is {}", way.status));
+        }
         match verb {
             "create" => self.create(&parsed),
             "list" => self.list(&parsed),
             "get" => self.get(&parsed),
             "rm" => self.rm(&parsed),
             "exec" => self.exec(&parsed),
+            "resume" if !self.control.lifecycle_broken() => {
+                self.control.sets_out(id, "resuming");
+                self.pass(&parsed)
+            }
             "pause" | "resume" if self.control.lifecycle_broken() => {
                 self.fail("bad_request", "Content-Length is required")
             }
@@ -117,6 +127,7 @@ impl Call<'_> {
             return self.relay(&output);
         }
         let view: Value = serde_json::from_slice(&output.stdout).expect("our provider answers JSON");
+        self.control.sets_out(view["id"].as_str().unwrap_or_default(), "creating");
         let text = |key: &str| view[key].as_str().unwrap_or_default();
         if let Some(script) = &self.control.image {
             let made = Parsed { flags: Vec::new(), positional: vec![text("id").to_owned()] };
@@ -145,10 +156,12 @@ impl Call<'_> {
 
     fn get(&self, parsed: &Parsed) -> u8 {
         let id = parsed.positional.first().map(String::as_str).unwrap_or_default();
-        if self.control.hidden(id) {
+        let way = self.control.way(id, true);
+        if self.control.hidden(id) || way.as_ref().is_some_and(|way| way.unknown) {
             return self.fail("not_found", &format!("no sandbox matching \"{id}\""));
         }
-        let Some(status) = &self.control.status else { return self.pass(parsed) };
+        let status = self.control.status.clone().or_else(|| way.map(|way| way.status));
+        let Some(status) = status else { return self.pass(parsed) };
         let output = backend::capture(self.control, true, "get", parsed, &[]);
         if output.code != 0 {
             return self.relay(&output);
