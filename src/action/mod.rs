@@ -22,6 +22,7 @@ mod reconcile;
 mod report;
 mod review;
 mod session;
+mod sheet;
 mod show;
 mod signal;
 mod start;

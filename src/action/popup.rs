@@ -3,21 +3,18 @@
 use super::delete::delete_now;
 use super::report::error_text;
 use super::session::Session;
+use super::sheet::Sheet;
 use super::start::{RECORD, title};
-use super::terminal::{Keys, Typed};
 use crate::createos::Status;
 use crate::error::{Error, Result};
 use crate::merge::{Fate, OnClash};
 use crate::state::RecordId;
 use crate::ui;
-use std::time::{Duration, Instant};
 
 /// The variable that carries a message to its popup.
 pub(super) const MESSAGE: &str = "CREATEOS_SANDBOX_MESSAGE";
 /// Longer messages are cut: they travel in one environment variable.
 pub(super) const LONGEST: usize = 6_000;
-/// Keys within the first second were meant for the pane below.
-const CALM: Duration = Duration::from_secs(1);
 
 /// Shows a message until a key is pressed.
 ///
@@ -25,16 +22,12 @@ const CALM: Duration = Duration::from_secs(1);
 /// The terminal cannot be read.
 pub(super) fn message() -> Result<()> {
     let text = std::env::var(MESSAGE).unwrap_or_default();
-    ui::paragraph(format!("\n{}\n\n  any key closes this", ui::visible(&text)));
-    let keys = Keys::take()?;
-    let began = Instant::now();
-    loop {
-        match keys.read(Duration::from_secs(60)) {
-            Typed::Ended => return Ok(()),
-            Typed::Bytes(_) if began.elapsed() >= CALM => return Ok(()),
-            Typed::Bytes(_) | Typed::Nothing => {}
-        }
-    }
+    closed(ui::visible(&text))
+}
+
+/// Shows text until a key is pressed.
+fn closed(text: String) -> Result<()> {
+    Sheet::closable(text).ask(|_| Some(())).map(|_| ())
 }
 
 /// Asks before a box is deleted, and deletes it on `y` or on the delete key again.
@@ -47,44 +40,28 @@ pub(super) fn delete(session: &Session) -> Result<()> {
         .and_then(|id| RecordId::try_from(id).ok())
         .and_then(|id| session.store.read().ok()?.record(&id).cloned())
         .ok_or_else(|| Error::failed("the box of this question is gone already"))?;
-    let pending = pending(session, &record);
-    ui::paragraph("\nDelete this box for ever?\n");
-    for (label, value) in [
+    let rows = [
         ("box", format!("{} ({})", record.name, title(&record))),
         ("worktree", session.paths.show(&record.worktree)),
-        ("not applied", pending),
-    ] {
-        ui::paragraph(format!("  {label:<11}   {}", ui::visible(&value)));
-    }
-    ui::paragraph("\n  y, or the same key again   delete it\n  any other key              keep it");
+        ("not applied", pending(session, &record)),
+    ];
+    let rows = rows.map(|(label, value)| format!("  {label:<11}   {}", ui::visible_line(&value)));
+    let mut question = Sheet::new(
+        format!("Delete this box for ever?\n\n{}", rows.join("\n")),
+        "  y, or the same key again   delete it\n  any other key              keep it",
+        "y deletes, other keys keep it",
+    );
     let same_key = delete_keys(session);
-    let keys = Keys::take()?;
-    let began = Instant::now();
-    loop {
-        let bytes = match keys.read(Duration::from_secs(60)) {
-            Typed::Ended => return Ok(()),
-            Typed::Nothing => continue,
-            Typed::Bytes(_) if began.elapsed() < CALM => continue,
-            Typed::Bytes(bytes) => bytes,
-        };
-        match answer(&bytes, &same_key) {
-            None => {}
-            Some(true) => break,
-            Some(false) => return Ok(()),
-        }
+    if question.ask(|typed| answer(typed, &same_key))? != Some(true) {
+        return Ok(());
     }
-    drop(keys);
+    Sheet::new(format!("deleting {} …", record.name), "", "").draw();
     match delete_now(session, &record) {
         Ok(report) => {
             session.herdr.notice(report.text(), report.pane());
             Ok(())
         }
-        Err(error) => {
-            ui::paragraph(format!("\n{}\n\n  any key closes this", error_text(&error)));
-            let keys = Keys::take()?;
-            while keys.read(Duration::from_secs(60)) == Typed::Nothing {}
-            Ok(())
-        }
+        Err(error) => closed(error_text(&error)),
     }
 }
 

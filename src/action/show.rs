@@ -201,6 +201,28 @@ enum Choice {
     Deleted,
 }
 
+/// Rows that stay for the words above the choices: a headline of two lines, blanks, the cursor.
+const ABOVE: usize = 5;
+
+impl Choice {
+    /// The keys with what they do, in lines for a screen of this size; in fewer words where rows are few.
+    fn offered(self, folder: &str, (rows, columns): (u16, u16)) -> String {
+        let stays = if self == Self::BringBack { " (the box stays; herdr boxes shows it)" } else { "" };
+        let lines = |folder: &str, stays: &str| {
+            let back = (self == Self::BringBack).then(|| "  Enter   resume and reattach".to_owned());
+            let shell = (self != Self::Deleted).then(|| format!("  s       a shell on THIS machine{folder}"));
+            let quit = Some(format!("  q       close this pane{stays}"));
+            let lines: Vec<_> = [back, shell, quit].into_iter().flatten().collect();
+            ui::wrap(&lines.join("\n"), usize::from(columns).max(8))
+        };
+        let whole = lines(&format!(", in {folder}"), stays);
+        match whole.lines().count() + ABOVE > usize::from(rows) {
+            true => lines("", ""),
+            false => whole,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Decision {
     BringBack,
@@ -209,18 +231,9 @@ enum Decision {
 
 fn choose(session: &Session, id: &RecordId, record: Option<&Record>, mut choice: Choice) -> Result<Decision> {
     let folder = record.map_or_else(|| session.paths.home().to_path_buf(), |record| record.worktree.clone());
-    let offer = |choice| {
-        if choice == Choice::BringBack {
-            ui::paragraph("  Enter   resume and reattach");
-        }
-        if choice != Choice::Deleted {
-            ui::paragraph(format!(
-                "  s       a shell on THIS machine, in {}",
-                ui::visible(&session.paths.show(&folder))
-            ));
-        }
-        let stays = if choice == Choice::BringBack { " (the box stays; herdr boxes shows it)" } else { "" };
-        ui::paragraph(format!("  q       close this pane{stays}"));
+    let offer = |choice: Choice| {
+        let folder = ui::visible(&session.paths.show(&folder));
+        ui::line(choice.offered(&folder, terminal::size()));
     };
     if !std::io::stdin().is_terminal() {
         return Ok(Decision::Close);
@@ -313,4 +326,27 @@ fn local_shell(folder: &std::path::Path) -> Result<()> {
         Err(error) => ui::paragraph(format!("\n{}\n", super::report::error_text(&Error::from(error)))),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_keys_do_is_said_in_fewer_words_where_rows_are_few() {
+        assert_eq!(
+            Choice::BringBack.offered("~/a long/way/to/shop", (12, 40)),
+            "  Enter   resume and reattach\n  s       a shell on THIS machine, in\n          ~/a long/way/to/shop\n  \
+             q       close this pane (the box\n          stays; herdr boxes shows it)"
+        );
+        assert_eq!(
+            Choice::BringBack.offered("~/a long/way/to/shop", (9, 40)),
+            "  Enter   resume and reattach\n  s       a shell on THIS machine\n  q       close this pane"
+        );
+        assert_eq!(
+            Choice::CloseOnly.offered("~/shop", (8, 60)),
+            "  s       a shell on THIS machine, in ~/shop\n  q       close this pane"
+        );
+        assert_eq!(Choice::Deleted.offered("~/shop", (24, 80)), "  q       close this pane");
+    }
 }

@@ -1,7 +1,9 @@
 //! Deleting: twice from the command line, a question after a key.
 
-use super::world::{LONG, World};
-use crate::support::eventually;
+use super::world::{LONG, World, typed};
+use crate::support::{Pty, eventually};
+use serde_json::json;
+use std::time::Duration;
 
 #[test]
 fn delete_needs_a_second_word_and_the_pane_tells_what_happened() {
@@ -46,7 +48,10 @@ fn a_key_asks_in_a_popup_with_what_is_not_applied_yet() {
     world.sees(&pane, "done");
     assert_eq!(world.press("delete").ok()["result"], "confirmation-required");
     world.popup_says("Delete this box for ever?");
-    world.popup_says("unsaved.txt");
+    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    world.popup_says(&format!("box           {name} (Shell)"));
+    world.popup_says("worktree      ~/shop");
+    world.popup_says("not applied   unsaved.txt");
     world.types_in_popup("n");
     world.popup_closes();
     assert_eq!(world.boxes().len(), 1, "any other key keeps it");
@@ -68,4 +73,49 @@ fn the_delete_key_itself_is_the_second_word() {
     world.types_in_popup("\u{2}X");
     eventually("the box is deleted", LONG, || world.boxes().is_empty());
     world.popup_closes();
+}
+
+#[test]
+fn keys_within_the_first_second_are_no_answer_to_the_question() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    let ask = || {
+        let mut command = typed(&world, &pane, &["herdr", "ask-delete"]);
+        command.env("CREATEOS_SANDBOX_RECORD", world.records()[0]["id"].as_str().expect("an id"));
+        Pty::spawn(command, 24, 80)
+    };
+    for (early, late, left) in [("y", "n", 1), ("n", "y", 0)] {
+        let mut question = ask();
+        // It is there before the question is.
+        question.send(early);
+        question.expect("keep it", LONG);
+        std::thread::sleep(Duration::from_millis(1_500));
+        assert_eq!(world.boxes().len(), 1, "{}", question.text());
+        question.send(late);
+        assert!(question.wait(LONG).success(), "{}", question.text());
+        assert_eq!(world.boxes().len(), left, "{}", question.text());
+    }
+}
+
+#[test]
+fn a_first_word_counts_for_a_minute() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    let rearm = |seconds: u64| {
+        let mut state = world.state();
+        let armed = &mut state["records"][0]["deleteArmedAt"];
+        *armed = json!(armed.as_u64().expect("it is armed") - seconds);
+        std::fs::write(world.state_folder().join("state.json"), state.to_string()).expect("a state");
+    };
+    let first = world.invoke("delete").ok();
+    assert_eq!(first["result"], "confirmation-required");
+    rearm(60);
+    let late = world.invoke("delete").ok();
+    assert_eq!(late["result"], "confirmation-required", "it is asked anew");
+    assert_eq!(late["box"], world.records()[0]["box"]);
+    assert_eq!(world.boxes().len(), 1);
+    rearm(20);
+    assert_eq!(world.invoke("delete").ok()["result"], "deleted");
+    assert!(world.boxes().is_empty());
+    world.sees(&pane, "its box was deleted");
 }

@@ -1,4 +1,5 @@
-//! Panes get narrow: what a start, its pane and the popups say is broken between words, at 40 columns.
+//! Panes get small: what a start, its pane and the popups say is broken between words, at 40 columns, and
+//! what matters stays in sight, at 8 rows of 30.
 
 use super::world::{LONG, World, typed};
 use crate::support::{Pty, eventually};
@@ -6,8 +7,8 @@ use serde_json::json;
 
 const COLUMNS: u16 = 40;
 
-/// The pane of a start as a terminal of 40 columns: its process, on a record that is ready for it.
-fn start_in_a_narrow_pane(world: &World) -> Pty {
+/// The pane of a start as a terminal of this size: its process, on a record that is ready for it.
+fn start_in_a_small_pane(world: &World, (rows, columns): (u16, u16)) -> Pty {
     // Herdr's own start would finish a record that nobody owns.
     eventually("the start of Herdr is dealt with", LONG, || {
         let logs = world.herdr(&["plugin", "log", "list"])["logs"].clone();
@@ -23,7 +24,7 @@ fn start_in_a_narrow_pane(world: &World) -> Pty {
     std::fs::write(world.state_folder().join("state.json"), state.to_string()).expect("a state");
     let mut command = typed(world, &world.pane_ids()[0], &["herdr", "provision"]);
     command.env("CREATEOS_SANDBOX_RECORD", "0badcafe");
-    Pty::spawn(command, 60, COLUMNS)
+    Pty::spawn(command, rows, columns)
 }
 
 /// What the screen shows, row by row.
@@ -47,7 +48,7 @@ fn shows(pty: &Pty, lines: &str) {
 #[test]
 fn a_start_and_the_holding_screen_fit_into_forty_columns() {
     let world = World::new();
-    let mut pane = start_in_a_narrow_pane(&world);
+    let mut pane = start_in_a_small_pane(&world, (60, COLUMNS));
     pane.expect("Ctrl-]", LONG);
     // Every step was seen before it was done, packing first: its line is replaced by what came of it.
     let text = pane.text();
@@ -78,7 +79,7 @@ fn a_failed_start_fits_and_its_command_stays_whole() {
     let mut world = World::new();
     let words = "sandbox limit reached (2 of 2), delete one of them first";
     world.script("fail", json!([{ "verb": "create", "code": "forbidden", "message": words }]));
-    let pane = start_in_a_narrow_pane(&world);
+    let pane = start_in_a_small_pane(&world, (60, COLUMNS));
     pane.expect("close this pane", LONG);
     shows(
         &pane,
@@ -105,4 +106,62 @@ fn popups_fit_into_forty_columns() {
     let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
     shows(&question, &format!("  box           {name}"));
     shows(&question, "\n                (Shell)\n");
+}
+
+/// What a person sees on a screen of 8 rows of 30.
+fn seen(pty: &Pty) -> String {
+    let mut screen = vt100::Parser::new(8, 30, 0);
+    screen.process(&pty.bytes());
+    screen.screen().contents()
+}
+
+#[track_caller]
+fn sees(pty: &Pty, expected: &str) {
+    eventually(&format!("only this is seen:\n{expected}\n"), LONG, || seen(pty) == expected);
+}
+
+#[test]
+fn on_eight_rows_the_choices_of_the_holding_screen_are_in_sight() {
+    let world = World::new();
+    let mut pane = start_in_a_small_pane(&world, (8, 30));
+    pane.expect("Ctrl-]", LONG);
+    pane.send("exit 7\n");
+    sees(
+        &pane,
+        "the agent has ended, exit code\n7.\n\n  Enter   resume and reattach\n  s       a shell on THIS\n          \
+         machine\n  q       close this pane",
+    );
+}
+
+#[test]
+fn on_eight_rows_a_popup_has_its_beginning_and_its_keys_in_sight() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    let mut command = typed(&world, &pane, &["herdr", "message"]);
+    let rows: Vec<_> = (1..=9).map(|n| format!("  row {n}")).collect();
+    command.env("CREATEOS_SANDBOX_MESSAGE", format!("info\n\n{}", rows.join("\n")));
+    let mut message = Pty::spawn(command, 8, 30);
+    let keys = "arrows scroll, any other key\ncloses this";
+    sees(&message, &format!("info\n  row 1\n  row 2\n  row 3\n  row 4\n  row 5\n{keys}"));
+    std::thread::sleep(std::time::Duration::from_millis(1_200));
+    message.send("\x1b[B\x1b[B");
+    sees(&message, &format!("  row 2\n  row 3\n  row 4\n  row 5\n  row 6\n  row 7\n{keys}"));
+    message.resize(20, 30);
+    message.expect("  any key closes this", LONG);
+    message.resize(8, 30);
+    sees(&message, &format!("info\n  row 1\n  row 2\n  row 3\n  row 4\n  row 5\n{keys}"));
+    message.send("x");
+    assert!(message.wait(LONG).success());
+
+    let mut command = typed(&world, &pane, &["herdr", "ask-delete"]);
+    command.env("CREATEOS_SANDBOX_RECORD", world.records()[0]["id"].as_str().expect("an id"));
+    let question = Pty::spawn(command, 8, 30);
+    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    sees(
+        &question,
+        &format!(
+            "Delete this box for ever?\n  box\n  {name} (Shell)\n  worktree      ~/shop\n  not applied   \
+             nothing\n\n\ny deletes, other keys keep it"
+        ),
+    );
 }

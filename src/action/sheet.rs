@@ -1,0 +1,171 @@
+//! What a popup shows: a text with its keys below it, on a screen that may be too small for both.
+
+use super::terminal::{self, Keys, Typed};
+use crate::error::Result;
+use crate::ui;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// Keys within the first second were meant for the pane below.
+const CALM: Duration = Duration::from_secs(1);
+/// Added to the keys while not all of the text is on the screen.
+const SCROLL: &str = "arrows scroll";
+
+/// A text and its keys. The text has no control characters: see `ui::visible`.
+#[derive(Debug)]
+pub(super) struct Sheet {
+    text: String,
+    keys: String,
+    short: String,
+    /// The first line of the text that is on the screen.
+    top: usize,
+    /// The last value of `top` that shows anything new.
+    last: usize,
+}
+
+impl Sheet {
+    /// `keys` is what stands below the text, `short` the same in one line for a screen on which they do not fit.
+    pub(super) fn new(text: impl Into<String>, keys: impl Into<String>, short: impl Into<String>) -> Self {
+        Self { text: text.into(), keys: keys.into(), short: short.into(), top: 0, last: 0 }
+    }
+
+    /// A text that any key closes.
+    pub(super) fn closable(text: impl Into<String>) -> Self {
+        Self::new(text, "  any key closes this", "any other key closes this")
+    }
+
+    /// Shows it until `answer` takes a key that was typed after the first second; what it made of the key.
+    /// `None`: the terminal is gone.
+    ///
+    /// # Errors
+    /// stdin is no terminal.
+    pub(super) fn ask<T>(&mut self, answer: impl Fn(&[u8]) -> Option<T>) -> Result<Option<T>> {
+        // Registered so that a change of the size interrupts the wait for keys.
+        let resized = Arc::new(AtomicBool::new(false));
+        let _kept = signal_hook::flag::register(signal_hook::consts::SIGWINCH, resized);
+        let keys = Keys::take()?;
+        let began = Instant::now();
+        loop {
+            self.draw();
+            match keys.read(Duration::from_secs(60)) {
+                Typed::Ended => return Ok(None),
+                Typed::Bytes(bytes) if began.elapsed() >= CALM && !self.scroll(&bytes) => {
+                    if let Some(answer) = answer(&bytes) {
+                        return Ok(Some(answer));
+                    }
+                }
+                Typed::Bytes(_) | Typed::Nothing => {}
+            }
+        }
+    }
+
+    /// Draws it over what was there.
+    pub(super) fn draw(&mut self) {
+        let _closed = ui::raw(self.frame(terminal::size()).as_bytes());
+    }
+
+    /// The whole screen. Where not everything fits, blank lines go first and the keys keep the last rows.
+    fn frame(&mut self, (rows, columns): (u16, u16)) -> String {
+        let (rows, columns) = (usize::from(rows), usize::from(columns).max(8));
+        let whole = ui::wrap(&format!("\n{}\n\n{}", self.text, self.keys), columns);
+        if whole.lines().count() <= rows {
+            (self.top, self.last) = (0, 0);
+            return screen(whole.lines());
+        }
+        let text = ui::wrap(&self.text, columns);
+        let text: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+        let short = ui::wrap(&self.short, columns);
+        let room = rows.saturating_sub(short.lines().count()).max(1);
+        if text.len() <= room {
+            (self.top, self.last) = (0, 0);
+            let blanks = std::iter::repeat_n("", room - text.len());
+            return screen(text.into_iter().chain(blanks).chain(short.lines()));
+        }
+        let short = ui::wrap(&format!("{SCROLL}, {}", self.short), columns);
+        let room = rows.saturating_sub(short.lines().count()).max(1);
+        self.last = text.len().saturating_sub(room);
+        self.top = self.top.min(self.last);
+        screen(text.into_iter().skip(self.top).take(room).chain(short.lines()).take(rows))
+    }
+
+    /// Moves the text if it does not fit and `typed` are keys for that; false for any other key.
+    fn scroll(&mut self, typed: &[u8]) -> bool {
+        if self.last == 0 {
+            return false;
+        }
+        for key in terminal::single_keys(typed) {
+            match key {
+                b"\x1b[A" | b"\x1bOA" => self.top = self.top.saturating_sub(1),
+                b"\x1b[B" | b"\x1bOB" => self.top = (self.top + 1).min(self.last),
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+/// The screen with these lines.
+fn screen<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let lines: Vec<_> = lines.collect();
+    format!("\x1b[H\x1b[J{}", lines.join("\r\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(sheet: &mut Sheet, size: (u16, u16)) -> String {
+        let mut terminal = vt100::Parser::new(size.0, size.1, 100);
+        for _ in 0..2 {
+            terminal.process(sheet.frame(size).as_bytes());
+        }
+        terminal.screen_mut().set_scrollback(100);
+        assert_eq!(terminal.screen().scrollback(), 0, "nothing is pushed out of the screen");
+        terminal.screen().contents()
+    }
+
+    fn sheet() -> Sheet {
+        let text = "A question?\n\n  box        hd-shop-ab3dxyzzy\n  worktree   ~/shop";
+        Sheet::new(text, "  y          yes\n  other key   no", "y: yes, other keys: no")
+    }
+
+    #[test]
+    fn where_there_is_room_everything_stands_apart() {
+        assert_eq!(
+            shown(&mut sheet(), (12, 60)),
+            "\nA question?\n\n  box        hd-shop-ab3dxyzzy\n  worktree   ~/shop\n\n  y          yes\n  other key   no"
+        );
+    }
+
+    #[test]
+    fn a_small_screen_has_the_beginning_and_the_keys_in_its_last_row() {
+        for (rows, expected) in [
+            (5, "A question?\n  box        hd-shop-ab3dxyzzy\n  worktree   ~/shop\n\ny: yes, other keys: no"),
+            (4, "A question?\n  box        hd-shop-ab3dxyzzy\n  worktree   ~/shop\ny: yes, other keys: no"),
+            (3, "A question?\n  box        hd-shop-ab3dxyzzy\narrows scroll, y: yes, other keys: no"),
+            (2, "A question?\narrows scroll, y: yes, other keys: no"),
+            (1, "A question?"),
+        ] {
+            assert_eq!(shown(&mut sheet(), (rows, 40)), expected, "{rows} rows");
+        }
+    }
+
+    #[test]
+    fn arrows_scroll_what_does_not_fit_and_are_keys_like_others_where_it_does() {
+        let mut sheet = sheet();
+        let _ = sheet.frame((3, 40));
+        for (keys, first) in [
+            (&b"\x1b[B"[..], "  box"),
+            (b"\x1bOB\x1b[B", "  box"),
+            (b"\x1b[A", "A question?"),
+            (b"\x1b[A", "A question?"),
+        ] {
+            assert!(sheet.scroll(keys));
+            assert!(shown(&mut sheet, (3, 40)).starts_with(first), "{keys:?}");
+        }
+        assert!(!sheet.scroll(b"y") && !sheet.scroll(b"\x1b"));
+        let _ = sheet.frame((40, 120));
+        assert!(!sheet.scroll(b"\x1b[B"), "there is nothing to scroll");
+    }
+}
