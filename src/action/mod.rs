@@ -27,6 +27,7 @@ mod show;
 mod signal;
 mod start;
 mod sync;
+mod sync_key;
 mod terminal;
 mod upload;
 mod which;

@@ -4,6 +4,7 @@ use super::bring_back::run_box;
 use super::report::{Notice, Report};
 use super::session::Session;
 use super::start::RECORD;
+use super::sync_key::sync_key;
 use super::which::choose;
 use crate::createos::{ProviderBox, ProviderKind};
 use crate::error::{Error, Result};
@@ -12,13 +13,13 @@ use crate::fs::Lock;
 use crate::herdr::Place;
 use crate::state::{Record, RecordId};
 use crate::ui;
-use crate::worktree::{self, Worktree, sync_excludes, sync_pattern};
+use crate::worktree::{self, Reason, Worktree, sync_excludes, sync_pattern};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Opens the pane, a quarter high, without the focus.
 ///
@@ -27,7 +28,7 @@ use std::sync::atomic::AtomicBool;
 pub(super) fn sync(session: &Session) -> Result<Report> {
     let chosen = choose(session)?;
     let record = &chosen.record;
-    let remote = syncable(session, record)?;
+    let (remote, _) = syncable(session, record)?;
     run_box(session, record, &remote.provider, &remote.id)?;
     let above = session.need_focus()?.id.clone();
     let env = [(RECORD, record.id.as_str())];
@@ -47,7 +48,8 @@ pub(super) fn sync(session: &Session) -> Result<Report> {
     .notice(Notice::Nothing))
 }
 
-fn syncable(session: &Session, record: &Record) -> Result<ProviderBox> {
+/// The box, and the key that goes into it.
+fn syncable(session: &Session, record: &Record) -> Result<(ProviderBox, PathBuf)> {
     if record.provider == ProviderKind::Local {
         return Err(Error::failed(format!(
             "box {} is on this machine, and boxes on this machine have no file sync",
@@ -55,18 +57,8 @@ fn syncable(session: &Session, record: &Record) -> Result<ProviderBox> {
         ))
         .help("bring its work home with the apply key, or: createos-sandbox herdr apply"));
     }
-    key(session.paths.home())?;
-    session.remote(record)
-}
-
-/// The key that the official CLI would put into the box (contract `createos-cli.md` 4.10).
-fn key(home: &Path) -> Result<PathBuf> {
-    let names = ["id_ed25519", "id_rsa", "id_ecdsa"];
-    let public = names.map(|name| home.join(".ssh").join(format!("{name}.pub")));
-    public.into_iter().find(|path| path.is_file()).ok_or_else(|| {
-        Error::failed("file sync needs an SSH key, and ~/.ssh has none")
-            .help("make one for it: ssh-keygen -t ed25519 -N '' -f ~/.ssh/id_ed25519")
-    })
+    let remote = session.remote(record)?;
+    Ok((remote, sync_key(session)?))
 }
 
 /// The process of the pane.
@@ -79,7 +71,7 @@ pub(super) fn pane(session: &Session) -> Result<()> {
         .and_then(|id| RecordId::try_from(id).ok())
         .and_then(|id| session.store.read().ok()?.record(&id).cloned())
         .ok_or_else(|| Error::failed("this pane was not opened by sync").help("press the sync key again"))?;
-    let remote = syncable(session, &record)?;
+    let (remote, key) = syncable(session, &record)?;
     let _only = Lock::try_take(&session.store.folder().join("sync.lock"))?.ok_or_else(|| {
         Error::failed("another file sync runs; two at once disturb each other")
             .help("stop it first with Ctrl-C")
@@ -92,8 +84,8 @@ pub(super) fn pane(session: &Session) -> Result<()> {
         record.name
     ));
     ui::paragraph(format!(
-        "  key         {} goes into the box",
-        session.paths.show(&key(session.paths.home())?)
+        "  key         {}.pub goes into the box; it is for file sync alone",
+        session.paths.show(&key)
     ));
     ui::paragraph(format!(
         "  stay home   {} patterns, among them what a scan found just now",
@@ -105,25 +97,27 @@ pub(super) fn pane(session: &Session) -> Result<()> {
     ui::paragraph("  note        Mutagen may be downloaded the first time, and its daemon is restarted");
     ui::paragraph("\nCtrl-C stops it.\n");
     let local = record.worktree.to_string_lossy().into_owned();
-    let mut words =
-        vec!["sync", "--local", &local, "--remote", &record.remote_root, "--mode", "two-way", "--yes"];
+    let key = key.to_string_lossy();
+    let mut words = vec!["sync", "--local", &local, "--remote", &record.remote_root, "--mode", "two-way"];
+    words.extend(["--yes", "-i", &key]);
     for pattern in &excludes {
         words.extend(["--exclude", pattern]);
     }
     words.push(remote.id.as_str());
     let argv = remote.provider.argv(words);
-    // Ctrl-C is the child's; we stay to say how it ended.
-    let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
+    // Ctrl-C is the child's; we stay to say how it ended, unless that was wished.
+    let stopped = Arc::new(AtomicBool::new(false));
+    let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stopped));
     let run = Run::new(&argv[0]).args(&argv[1..]).cwd("/").env("CREATEOS_DO_NOT_TRACK", "1");
-    let ended = run.interactive().run()?;
-    match ended.code() {
-        0 | 130 => Ok(()),
+    match run.interactive().run()?.code() {
+        0 => Ok(()),
+        _ if stopped.load(Ordering::Relaxed) => Ok(()),
         code => Err(Error::failed(format!("file sync ended with exit code {code}"))
             .help("read what it said above, then press the sync key again")),
     }
 }
 
-/// Everything that the upload keeps home, as patterns. A comma would split one in two on the way.
+/// Everything that the upload keeps home, as patterns.
 fn excludes(session: &Session, record: &Record) -> Result<Vec<String>> {
     let config = session.config()?;
     let worktree = Worktree::discover(&session.git()?, &record.worktree)?;
@@ -131,14 +125,15 @@ fn excludes(session: &Session, record: &Record) -> Result<Vec<String>> {
     found.extend(config.sync_excludes.iter().map(|exclude| exclude.as_str().to_owned()));
     found.extend(sync_excludes(&config.rules()));
     for path in ignored(&worktree)? {
-        found.extend(sync_pattern(&path));
+        found.insert(sync_pattern(&path));
     }
     let selection = worktree::select(&worktree, &config.rules())?;
     let judged = worktree::judge(&selection, &mut |_, _| {})?;
-    for stayed in judged.stayed {
-        found.extend(sync_pattern(&stayed.path));
+    // What is not on disk has no contents to keep, and may be most of a sparse tree.
+    for stayed in judged.stayed.iter().filter(|stayed| stayed.reason != Reason::Missing) {
+        found.insert(sync_pattern(&stayed.path));
     }
-    Ok(found.into_iter().map(|pattern| pattern.replace(',', "?")).collect())
+    Ok(found.into_iter().collect())
 }
 
 /// What git ignores and does not track; whole folders end with `/`.
@@ -148,6 +143,21 @@ fn ignored(worktree: &Worktree) -> Result<Vec<PathBuf>> {
     if !ended.success() {
         return Err(Error::failed(format!("git cannot list what it ignores: {}", ended.stderr_text())));
     }
-    let names = ended.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    Ok(names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
+    let names = records(&ended.stdout);
+    // A folder is also listed when only what it holds is ignored, as well as that: a new file there must travel.
+    let folders: Vec<&[u8]> = names.iter().copied().filter(|name| name.ends_with(b"/")).collect();
+    let asked =
+        worktree.run_git().args(["check-ignore", "-z", "--stdin"]).stdin_bytes(folders.join(&0)).run()?;
+    let itself: BTreeSet<_> = records(&asked.stdout).into_iter().collect();
+    let told_apart = matches!(asked.code(), 0 | 1);
+    let counts = |name: &&&[u8]| {
+        let listed_below = || names.iter().any(|other| other != *name && other.starts_with(name));
+        !name.ends_with(b"/") || !told_apart || itself.contains(**name) || !listed_below()
+    };
+    Ok(names.iter().filter(counts).map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
+}
+
+/// The records of a listing that ends each with a zero.
+fn records(listing: &[u8]) -> Vec<&[u8]> {
+    listing.split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect()
 }

@@ -74,13 +74,13 @@ impl DenyList {
         Ok(list)
     }
 
-    /// All patterns, in the order of the list, for programs that take ignore patterns in git's way.
-    /// Their exceptions are not said.
+    /// All patterns, in the order of the list, for programs that take ignore patterns in git's way and to
+    /// which case counts. Their exceptions are not said.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = String> + '_ {
         self.rules.iter().map(|rule| {
             // A pattern with a slash inside would be anchored to the root otherwise.
             let several = rule.components.len() > 1;
-            format!("{}{}", if several { "**/" } else { "" }, rule.pattern)
+            format!("{}{}", if several { "**/" } else { "" }, in_any_case(&rule.pattern))
         })
     }
 
@@ -141,6 +141,19 @@ impl Glob {
         }
         true
     }
+}
+
+/// The pattern with a class of both cases for each letter.
+fn in_any_case(pattern: &str) -> String {
+    let mut classes = String::new();
+    for c in pattern.chars() {
+        if c.is_ascii_alphabetic() {
+            classes.extend(['[', c.to_ascii_lowercase(), c.to_ascii_uppercase(), ']']);
+        } else {
+            classes.push(c);
+        }
+    }
+    classes
 }
 
 /// The name as a file system that ignores case compares it.

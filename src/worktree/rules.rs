@@ -2,6 +2,7 @@
 
 use super::stayed::Reason;
 use super::{Exclude, RelPath, deny};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// What the user's settings say about what leaves.
@@ -31,28 +32,42 @@ pub(crate) fn stays_home(path: &RelPath, rules: &Rules) -> Option<(Reason, Strin
 /// contents of a file cannot be judged on that way.
 pub(crate) fn sync_excludes(rules: &Rules) -> Vec<String> {
     let own = rules.excludes.iter().map(|exclude| match exclude {
-        Exclude::Path(path) => format!("/{}", literal(&path.to_string())),
-        Exclude::Folder(path) => format!("/{}/", literal(&path.to_string())),
-        Exclude::Ending(ending) => format!("*{ending}"),
+        Exclude::Path(path) => sync_pattern(path.as_path()),
+        Exclude::Folder(path) => format!("{}/", sync_pattern(path.as_path())),
+        Exclude::Ending(ending) => format!("*{}", literal(ending.as_bytes())),
     });
     deny::list().patterns().chain(own).collect()
 }
 
-/// One path of the worktree as such a pattern; `/` last makes it a folder. `None` for a name that no
-/// pattern can hold: the official CLI takes text.
-pub(crate) fn sync_pattern(path: &Path) -> Option<String> {
-    let text = path.to_str()?;
-    let (name, folder) = text.strip_suffix('/').map_or((text, ""), |name| (name, "/"));
-    Some(format!("/{}{folder}", literal(name)))
+/// One path of the worktree as such a pattern; `/` last makes it a folder.
+pub(crate) fn sync_pattern(path: &Path) -> String {
+    let bytes = path.as_os_str().as_bytes();
+    let (name, folder) = bytes.strip_suffix(b"/").map_or((bytes, ""), |name| (name, "/"));
+    format!("/{}{folder}", literal(name))
 }
 
-/// The text with what a pattern would take for its own escaped.
-fn literal(path: &str) -> String {
-    path.chars()
-        .flat_map(|c| {
-            matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\').then_some('\\').into_iter().chain([c])
-        })
-        .collect()
+/// A pattern that matches this text. What a pattern takes for its own is escaped, and what does not arrive is
+/// replaced with `?`, any one character: the official CLI takes text, splits a value at commas and cuts blanks
+/// off its ends, and Mutagen reads it once more as a line of CSV.
+fn literal(text: &[u8]) -> String {
+    let mut pattern = String::new();
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '*' | '?' | '[' | ']' | '{' | '}' | '\\' => pattern.extend(['\\', c]),
+                ',' | '"' => pattern.push('?'),
+                c if c.is_control() => pattern.push('?'),
+                c => pattern.push(c),
+            }
+        }
+        // Each byte that is no text counts as a character.
+        pattern.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    let kept = pattern.trim_end().len();
+    let cut = pattern[kept..].chars().count();
+    pattern.truncate(kept);
+    pattern.extend(std::iter::repeat_n('?', cut));
+    pattern
 }
 
 #[cfg(test)]
@@ -70,9 +85,34 @@ mod tests {
             ..Rules::default()
         };
         let patterns = sync_excludes(&rules);
-        for pattern in [".env", "*.pem", ".ssh/", "**/.docker/config.json", "/app/\\[a\\]/x", "/f/", "*.mp4"]
-        {
+        for pattern in ["*.[pP][eE][mM]", ".[sS][sS][hH]/", "/app/\\[a\\]/x", "/f/", "*.mp4"] {
             assert!(patterns.iter().any(|one| one == pattern), "{pattern} in {patterns:?}");
+        }
+        assert!(
+            patterns.iter().any(|one| one.starts_with("**/.[dD][oO][cC][kK][eE][rR]/[cC]")),
+            "{patterns:?}"
+        );
+    }
+
+    #[test]
+    fn a_name_of_any_bytes_becomes_a_pattern_that_arrives_and_matches_it() {
+        for (name, pattern) in [
+            (&b"docs/plan.md"[..], "/docs/plan.md"),
+            (b"build/", "/build/"),
+            (b"a*b?[c]{d}\\e", "/a\\*b\\?\\[c\\]\\{d\\}\\\\e"),
+            (b"a,b/c,d/", "/a?b/c?d/"),
+            (b"a\"b", "/a?b"),
+            (b"a\nb\tc", "/a?b?c"),
+            (b"a b ", "/a b?"),
+            ("a\u{2003}\u{2003}".as_bytes(), "/a??"),
+            (b"folder /", "/folder?/"),
+            (b"caf\xe9\xff", "/caf??"),
+            ("café".as_bytes(), "/café"),
+            (b"!a", "/!a"),
+            (b"-a", "/-a"),
+        ] {
+            let path = Path::new(std::ffi::OsStr::from_bytes(name));
+            assert_eq!(sync_pattern(path), pattern, "{path:?}");
         }
     }
 

@@ -8,8 +8,10 @@
 mod argv;
 mod backend;
 mod control;
+mod ignore;
 mod list;
 mod slow;
+mod sync;
 
 use argv::{Argv, Parsed};
 use control::Control;
@@ -95,11 +97,7 @@ impl Call<'_> {
             }
             "process attach" if self.control.take("attach_loses") => 1,
             "process attach" if self.control.take("attach_ends") => 0,
-            "sync" => {
-                print("Sync running. Press Ctrl+C to stop.\n");
-                self.control.wait_while_held("sync", words);
-                0
-            }
+            "sync" => self.sync(&parsed),
             _ => self.pass(&parsed),
         }
     }
