@@ -83,7 +83,7 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
     steps.done("agent", "typed an edit and a commit on its terminal");
 
     let ledger = Ledger::new(stage.path().join("ledger"));
-    let patch = bring_home(&mut remote, &root, &home, &packed, &ledger)?;
+    let patch = bring_home(&git, &mut remote, &root, &home, &packed, &ledger)?;
     interrupt.check()?;
     steps.done("apply", &patch.summary);
 
@@ -163,6 +163,7 @@ struct Patch {
 }
 
 fn bring_home(
+    git: &Path,
     remote: &mut ProviderBox,
     root: &RemoteRoot,
     home: &Path,
@@ -172,8 +173,8 @@ fn bring_home(
     ledger.begin(&packed.base)?;
     let rules = Rules::default();
     let keeps_home = |path: &RelPath| worktree::stays_home(path, &rules).map(|(_, rule)| rule);
-    let applied = merge::fetch(remote, root, home, &packed.base, &keeps_home, merge::OnClash::Refuse)?
-        .apply(remote, ledger)?;
+    let filters = merge::Filters { git, keeps_home: &keeps_home, on_clash: merge::OnClash::Refuse };
+    let applied = merge::fetch(remote, root, home, &packed.base, &filters)?.apply(remote, ledger)?;
     let (Outcome::Applied, Some(kept)) = (applied.outcome, &applied.patch) else {
         return Err(Error::failed("the commit did not come home").fact("result", applied.outcome.word()));
     };

@@ -6,7 +6,7 @@ use super::session::{Session, box_id};
 use super::which::choose;
 use crate::cli::ClashArg;
 use crate::error::{Error, Result};
-use crate::merge::{self, Applied, Fate, Judged, Ledger, OnClash, Outcome, Proposal, Settled};
+use crate::merge::{self, Applied, Fate, Filters, Judged, Ledger, OnClash, Outcome, Proposal, Settled};
 use crate::state::Record;
 use crate::ui;
 use crate::worktree::{RelPath, Rules, stays_home};
@@ -110,7 +110,8 @@ pub(super) fn propose(
     let rules = session.config()?.rules();
     let keeps_home = |path: &RelPath| why_home(path, &rules);
     let root = record.remote_root.parse()?;
-    merge::fetch(&mut remote, &root, &record.worktree, &ledger.base()?, &keeps_home, on_clash)
+    let filters = Filters { git: &session.git()?, keeps_home: &keeps_home, on_clash };
+    merge::fetch(&mut remote, &root, &record.worktree, &ledger.base()?, &filters)
 }
 
 fn why_home(path: &RelPath, rules: &Rules) -> Option<String> {

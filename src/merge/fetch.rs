@@ -5,7 +5,7 @@ use super::parcel::{self, Bad, Parcel};
 use super::proposal::Proposal;
 use super::script::{self, Script};
 use super::spool::Spool;
-use super::{Limits, OnClash, Remote, lying};
+use super::{Limits, Remote, lying};
 use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::Digest;
@@ -25,8 +25,7 @@ pub(super) struct Source<'a> {
 }
 
 /// Lists what the box changed since `base`, brings the contents here and judges every path. Changes
-/// nothing here. `keeps_home` says why the upload's filters keep a path at home, if they do; `on_clash`
-/// what a person wants where both sides changed the same.
+/// nothing here.
 ///
 /// # Errors
 /// The box cannot be asked, or its answer cannot be trusted; the worktree cannot be read.
@@ -35,11 +34,9 @@ pub(crate) fn fetch(
     root: &RemoteRoot,
     worktree: &Path,
     base: &Base,
-    keeps_home: &dyn Fn(&RelPath) -> Option<String>,
-    on_clash: OnClash,
+    filters: &Filters<'_>,
 ) -> Result<Proposal> {
-    let filters = Filters { keeps_home, on_clash };
-    fetch_within(Source { remote, root, limits: Limits::default() }, worktree, base, &filters)
+    fetch_within(Source { remote, root, limits: Limits::default() }, worktree, base, filters)
 }
 
 /// [`fetch`] with other limits.

@@ -17,12 +17,12 @@ pub(super) struct Marks {
     pub(super) left_out: BTreeSet<RelPath>,
 }
 
-/// Reads the index of the user's own worktree, with the user's own git.
+/// Reads the index of the user's own worktree, with the user's own `git`.
 ///
 /// # Errors
 /// git cannot be run there; its own words and remedy are passed on.
-pub(super) fn read(worktree: &Path) -> Result<Marks> {
-    let ended = git(worktree).args(["ls-files", "-z", "-t", "--stage"]).run()?;
+pub(super) fn read(git: &Path, worktree: &Path) -> Result<Marks> {
+    let ended = run(git, worktree).args(["ls-files", "-z", "-t", "--stage"]).run()?;
     if !ended.success() {
         return Err(refused(worktree, &ended));
     }
@@ -36,6 +36,7 @@ pub(super) fn read(worktree: &Path) -> Result<Marks> {
 /// # Errors
 /// git cannot be run there.
 pub(super) fn ignored<'a>(
+    git: &Path,
     worktree: &Path,
     paths: impl Iterator<Item = &'a RelPath>,
 ) -> Result<BTreeSet<RelPath>> {
@@ -47,7 +48,7 @@ pub(super) fn ignored<'a>(
     if input.is_empty() {
         return Ok(BTreeSet::new());
     }
-    let run = git(worktree).args(["check-ignore", "--no-index", "--stdin", "-z"]).stdin_bytes(input);
+    let run = run(git, worktree).args(["check-ignore", "--no-index", "--stdin", "-z"]).stdin_bytes(input);
     let ended = run.run()?;
     // 1 is none.
     if !matches!(ended.code(), 0 | 1) {
@@ -57,8 +58,8 @@ pub(super) fn ignored<'a>(
     Ok(records.filter_map(|record| RelPath::new(record).ok()).collect())
 }
 
-fn git(worktree: &Path) -> Run<'static> {
-    reading_git(Path::new("git"), worktree).limit(Duration::from_secs(120))
+fn run(git: &Path, worktree: &Path) -> Run<'static> {
+    reading_git(git, worktree).limit(Duration::from_secs(120))
 }
 
 fn refused(worktree: &Path, ended: &Ended) -> Error {

@@ -21,11 +21,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What the judgement follows besides the three states.
-pub(super) struct Filters<'a> {
+pub(crate) struct Filters<'a> {
+    /// The user's own git.
+    pub(crate) git: &'a Path,
     /// Why the upload's filters keep a path at home, if they do.
-    pub(super) keeps_home: &'a dyn Fn(&RelPath) -> Option<String>,
+    pub(crate) keeps_home: &'a dyn Fn(&RelPath) -> Option<String>,
     /// What a person wants where both sides changed the same.
-    pub(super) on_clash: OnClash,
+    pub(crate) on_clash: OnClash,
 }
 
 /// Judges the whole parcel.
@@ -43,7 +45,7 @@ pub(super) fn judge(
 ) -> Result<Proposal> {
     let mut ours = Ours::new(worktree)?;
     let nothing = parcel.changed.is_empty() && parcel.gone.is_empty();
-    let marks = if nothing { Marks::default() } else { index::read(worktree)? };
+    let marks = if nothing { Marks::default() } else { index::read(filters.git, worktree)? };
     let mut case = Case { base, ours: &mut ours, marks: &marks, filters, parcel: &parcel, spool: &spool };
 
     let mut dropped = case.dropped()?;
@@ -189,7 +191,7 @@ impl<'a> Case<'a, '_> {
                 askable.push(path);
             }
         }
-        for path in index::ignored(self.ours.root(), askable.iter())? {
+        for path in index::ignored(self.filters.git, self.ours.root(), askable.iter())? {
             dropped.insert(path, "ignored here by git".into());
         }
         Ok(dropped)
@@ -254,7 +256,7 @@ impl<'a> Case<'a, '_> {
                     "both sides changed it, and the box no longer has what they started from".into(),
                 ));
             };
-            match merge_file::merge(self.spool, &full, base, &arrived.contents)? {
+            match merge_file::merge(self.filters.git, self.spool, &full, base, &arrived.contents)? {
                 Merge::Clean(merged) => merged,
                 Merge::Lines(marked) if self.filters.on_clash == OnClash::Mark => {
                     fate = Fate::Settled(Settled::Marked);

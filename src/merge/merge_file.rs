@@ -20,18 +20,18 @@ pub(super) enum Merge {
     Unmergeable,
 }
 
-/// Merges what `theirs` changed since `base` into `ours`; none of the three is written.
+/// Merges what `theirs` changed since `base` into `ours` with this `git`; none of the three is written.
 ///
 /// # Errors
 /// A file cannot be read, or git cannot be run.
-pub(super) fn merge(spool: &Spool, ours: &Path, base: &Path, theirs: &Path) -> Result<Merge> {
+pub(super) fn merge(git: &Path, spool: &Spool, ours: &Path, base: &Path, theirs: &Path) -> Result<Merge> {
     for path in [ours, base, theirs] {
         if std::fs::metadata(path).at("look at", path)?.len() > LIMIT {
             return Ok(Merge::Unmergeable);
         }
     }
     let folder = theirs.parent().unwrap_or(theirs);
-    let run = Run::new("git")
+    let run = Run::new(git)
         .args(["merge-file", "-p", "-q", "-L", "here", "-L", "before", "-L", "box", "--"])
         .args([ours, base, theirs])
         .cwd(folder)

@@ -25,6 +25,7 @@ mod tree;
 mod verdict;
 
 pub(crate) use fetch::fetch;
+pub(crate) use judge::Filters;
 pub(crate) use ledger::Ledger;
 pub(crate) use on_clash::{OnClash, Settled};
 pub(crate) use prepare::prepare;

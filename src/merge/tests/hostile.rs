@@ -98,7 +98,7 @@ fn refused(liar: &mut Liar, why: &str) {
         source,
         &world.here,
         &base,
-        &Filters { keeps_home: &|_| None, on_clash: OnClash::Refuse },
+        &Filters { git: Path::new("git"), keeps_home: &|_| None, on_clash: OnClash::Refuse },
     )
     .unwrap_err();
     let said = format!("{error} {:?}", error.facts());

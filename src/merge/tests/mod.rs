@@ -208,7 +208,8 @@ impl World {
     pub(super) fn try_fetch(&mut self) -> Result<Proposal> {
         self.ledger.recover()?;
         let base = self.ledger.base()?;
-        fetch(&mut self.shell, &self.root, &self.here, &base, &stays_home, self.on_clash)
+        let filters = Filters { git: Path::new("git"), keeps_home: &stays_home, on_clash: self.on_clash };
+        fetch(&mut self.shell, &self.root, &self.here, &base, &filters)
     }
 
     #[track_caller]

@@ -285,7 +285,7 @@ fn bring_home(folder: &Path, base: &Files, ours: &Files, theirs: &Files) -> Outc
     let mut remote = Contents { base, wanted: Vec::new() };
     let root = RemoteRoot::default();
     let mut source = Source { remote: &mut remote, root: &root, limits: Limits::default() };
-    let filters = judge::Filters { keeps_home: &|_| None, on_clash: OnClash::Refuse };
+    let filters = Filters { git: Path::new("git"), keeps_home: &|_| None, on_clash: OnClash::Refuse };
     let proposal = judge::judge(&mut source, &here, &was, &filters, parcel, "0".repeat(16), spool).unwrap();
     let ledger = Ledger::new(folder.join("state"));
     ledger.begin(&was).unwrap();

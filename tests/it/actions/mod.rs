@@ -10,6 +10,7 @@ mod lists;
 mod named;
 mod narrow;
 mod pause;
+mod programs;
 mod quirks;
 mod races;
 mod reserved;

@@ -134,6 +134,7 @@ impl Control {
     /// Appends the call to `calls`.
     pub(crate) fn record(&self, words: &[String]) {
         let call = json!({
+            "program": std::env::args_os().next().map(PathBuf::from),
             "argv": words,
             "cwd": std::env::current_dir().unwrap_or_default(),
             "do_not_track": std::env::var("CREATEOS_DO_NOT_TRACK").unwrap_or_default(),
