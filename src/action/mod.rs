@@ -33,13 +33,13 @@ mod upload;
 mod which;
 
 use crate::cli::HerdrCommand;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::herdr::{Caller, Place};
 use crate::ui;
 use report::{Notice, Report, error_text, print_line};
 use session::Session;
 
-/// Runs an action. Exit code 0: done; 1: not (contract of the result line).
+/// Runs an action. Exit code 0: done; 1: not (contract of the result line); 130: Ctrl-C at a question.
 ///
 /// # Errors
 /// Only of commands that print no result line.
@@ -108,7 +108,11 @@ fn action(name: &'static str, wanted: Option<String>, act: impl FnOnce(&Session)
             },
         );
     }
-    u8::from(error.is_some())
+    match error {
+        None => 0,
+        Some(error) if error.kind() == Kind::Interrupted => error.code(),
+        Some(_) => 1,
+    }
 }
 
 /// A key's outcome is invisible unless we show it.

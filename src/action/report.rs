@@ -1,6 +1,6 @@
 //! What an action tells: its one result line for programs, its words for people.
 
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::herdr::PaneId;
 use crate::ui;
 use serde_json::{Map, Value};
@@ -94,6 +94,9 @@ impl Report {
 /// The error with something to do next, whatever it is.
 #[must_use]
 pub(crate) fn with_fix(error: Error) -> Error {
+    if error.kind() == Kind::Interrupted {
+        return error.help("run it again to be asked again");
+    }
     if error.hints().is_empty() {
         return error.help("try again; check the setup with: createos-sandbox setup herdr --doctor");
     }

@@ -11,6 +11,7 @@ mod named;
 mod narrow;
 mod pause;
 mod programs;
+mod prune;
 mod quirks;
 mod races;
 mod reserved;
