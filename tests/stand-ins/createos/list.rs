@@ -46,7 +46,13 @@ impl Call<'_> {
 
 /// A box of somebody else, with a name that is no friend of terminals.
 fn other(n: usize) -> Value {
-    let name = if n.is_multiple_of(7) { format!("x\u{1b}[2J{n}\u{202e}") } else { format!("other-{n}") };
+    let name = match n % 7 {
+        0 => format!("x\u{1b}[2J{n}\u{202e}"),
+        2 => format!("two\r\nlines{n}\u{9b}31m\u{7}"),
+        4 => format!("箱{n}").repeat(20),
+        6 => format!("\u{1b}]0;title{n}\u{1b}\\"),
+        _ => format!("other-{n}"),
+    };
     json!({
         "id": format!("sb-OTHER{n:08}"), "name": name, "status": "running", "shape": "s-1vcpu-1gb",
         "created_at": "2026-01-01T00:00:00Z",
