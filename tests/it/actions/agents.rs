@@ -68,11 +68,40 @@ fn every_agent_is_installed_by_its_own_installer_and_herdr_lists_it_while_it_is_
 }
 
 #[test]
-fn an_agent_that_the_image_carries_is_not_installed_again() {
+fn the_output_of_an_installer_is_on_the_screen_while_it_runs() {
     let mut world = World::with_config(json!({ "agent": "claude-code" }));
+    let waits = "sed -i '1i echo half of it; until [ -e ~/go ]; do sleep 0.1; done' ~/installer";
+    world.script("image", json!(format!("{}\n{waits}", image("claude", "~/.local/bin", 0))));
+    let start = world.begin("start");
+    eventually("the pane is known", LONG, || {
+        world.records().first().is_some_and(|record| record["pane"].is_string())
+    });
+    let pane = world.records()[0]["pane"].as_str().expect("a pane").to_owned();
+    world.sees(&pane, "half of it");
+    assert!(!world.screen(&pane).contains("installed claude") && !world.has_ended(&start));
+    let id = world.boxes()[0]["id"].as_str().expect("an id").to_owned();
+    world.in_box(&id, "touch ~/go");
+    assert_eq!(world.wait(&start).ok()["result"], "started");
+    world.sees(&pane, "installed claude");
+}
+
+#[test]
+fn the_agent_shell_is_a_login_shell() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    world.answers(&pane, "it ", "runs");
+    world.types(&pane, "shopt -q login_shell && echo of a lo''gin");
+    world.sees(&pane, "of a login");
+}
+
+#[test]
+fn an_agent_that_the_image_carries_is_not_installed_again_whatever_egress_allows() {
+    let mut world = World::with_config(json!({ "agent": "claude-code", "egress": ["github.com"] }));
     let carried = "printf '#!/bin/sh\\nexec bash -l\\n' > ~/.local/bin/claude; chmod +x ~/.local/bin/claude";
     world.script("image", json!(format!("{}\n{carried}", image("claude", "~/.local/bin", 0))));
     let (id, pane) = world.start();
+    let warning = "note: egress does not list claude.ai: if the image lacks claude";
+    world.sees(&pane, warning);
     world.sees(&pane, "4/5 install /home/agent/.local/bin/claude");
     assert_eq!(world.in_box(&id, "cat ~/asked 2>/dev/null || true"), "");
 }
