@@ -128,16 +128,34 @@ fn line(action: &str, outcome: Result<&Report, &Error>) -> String {
     if text.len() <= LONGEST {
         return format!("{MARK}{text}");
     }
-    // Lists can be long; what is cut is cut visibly and the line stays one JSON object.
-    for value in members.values_mut() {
-        match value {
-            Value::Array(items) => items.truncate(100),
-            Value::String(text) => *text = text.chars().take(2000).collect(),
-            _ => {}
-        }
-    }
+    // What is cut is said to be, and the line stays one JSON object.
     members.insert("truncated".into(), true.into());
-    format!("{MARK}{}", Value::Object(members))
+    let (mut members, mut most) = (Value::Object(members), 2_000);
+    loop {
+        cut(&mut members, most);
+        let text = members.to_string();
+        if text.len() <= LONGEST || most == 0 {
+            return format!("{MARK}{text}");
+        }
+        most /= 2;
+    }
+}
+
+/// Cuts every text to so many characters, and every list to so many items.
+fn cut(value: &mut Value, most: usize) {
+    match value {
+        Value::String(text) => {
+            if let Some((end, _)) = text.char_indices().nth(most) {
+                text.truncate(end);
+            }
+        }
+        Value::Array(items) => {
+            items.truncate(most);
+            items.iter_mut().for_each(|item| cut(item, most));
+        }
+        Value::Object(members) => members.values_mut().for_each(|member| cut(member, most)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// The message with its facts, in one line.
@@ -181,11 +199,32 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_is_cut_and_the_line_stays_json() {
-        let files: Vec<_> = (0..20_000).map(|n| format!("file-{n}")).collect();
-        let text = line("apply", Ok(&Report::new("x").field("files", files)));
-        assert!(text.len() < LONGEST);
-        let value: Value = serde_json::from_str(text.strip_prefix(MARK).unwrap()).unwrap();
-        assert_eq!(value["truncated"], true);
+    fn a_line_is_short_whatever_stands_in_it_and_stays_json() {
+        let names =
+            |length: usize| (0..20_000).map(|n| format!("{n}{}", "x".repeat(length))).collect::<Vec<_>>();
+        let rows = |length| {
+            names(length).into_iter().map(|name| serde_json::json!({ "name": name })).collect::<Vec<_>>()
+        };
+        // Each of these is six bytes in JSON.
+        let hostile = "\u{1}".repeat(1_000_000);
+        let refused = || Error::failed("no");
+        let report = || Report::new("x").field("result", "applied").field("box", "hd-shop-ab3dxxxxx");
+        for (case, report) in [
+            ("many names", report().field("files", names(0))),
+            ("long names", report().field("files", names(4_000))),
+            ("one name", report().field("files", vec![hostile.clone()])),
+            ("rows", report().field("files", rows(300))),
+            ("a text", report().field("patch", hostile.clone())),
+            ("an error", Report::refused(Error::failed(hostile.clone())).field("box", "hd-shop-ab3dxxxxx")),
+            ("facts", Report::refused(names(99).iter().fold(refused(), |error, name| error.fact("f", name)))),
+            ("a fix", Report::refused(names(99).into_iter().fold(refused(), Error::help))),
+        ] {
+            let text = line("apply", Ok(&report));
+            assert!(text.len() <= 60 * 1024 + MARK.len(), "{case}: {}", text.len());
+            let value: Value = serde_json::from_str(text.strip_prefix(MARK).unwrap()).unwrap();
+            assert_eq!(value["truncated"], true, "{case}");
+            assert_eq!((&value["action"], &value["schemaVersion"]), (&"apply".into(), &1.into()), "{case}");
+            assert_eq!(value["ok"], report.error().is_none(), "{case}");
+        }
     }
 }

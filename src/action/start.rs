@@ -99,7 +99,7 @@ fn already(session: &Session) -> Result<Report> {
     Ok(match starting_in(session, &state)? {
         Some(record) => already_report(&record),
         // The other process has not written its record yet.
-        None => Report::new("a start from this pane is already running").field("result", "already-starting"),
+        None => of(None, Report::new("a start from this pane is already running"), "already-starting"),
     })
 }
 
@@ -147,18 +147,56 @@ fn starting_in(session: &Session, state: &State) -> Result<Option<Record>> {
 
 fn already_report(record: &Record) -> Report {
     let place = record.pane.as_ref().map_or("a new pane".to_owned(), |pane| format!("pane {pane}"));
-    Report::new(format!("{} is already starting in box {}, in {place}", title(record), record.name))
-        .field("result", "already-starting")
-        .field("box", record.name.as_str())
-        .field("pane", record.pane.as_ref().map_or("", |pane| pane.as_str()))
-        .field("agent", record.agent.as_str())
-        .on(record.pane.as_ref())
+    let text = format!("{} is already starting in box {}, in {place}", title(record), record.name);
+    of(Some(record), Report::new(text), "already-starting").on(record.pane.as_ref())
+}
+
+/// The report with every member of the result line; what is not known yet is empty.
+fn of(record: Option<&Record>, report: Report, result: &str) -> Report {
+    let id = record.and_then(|record| record.box_id.as_ref());
+    let pane = record.and_then(|record| record.pane.as_ref());
+    report
+        .field("result", result)
+        .field("box", record.map_or("", |record| record.name.as_str()))
+        .field("boxId", id.map_or("", |id| id.as_str()))
+        .field("pane", pane.map_or("", |pane| pane.as_str()))
+        .field("agent", record.map_or("", |record| record.agent.as_str()))
+}
+
+/// What becomes of a wait for an outcome that is not there yet.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    /// The pane works, or is about to.
+    Wait,
+    /// Its process is gone, or never came.
+    Abandoned,
+    /// It works for longer than a start may take.
+    TooLong,
+}
+
+/// `owned`: a process holds the record; `was_owned`: one has been seen to.
+fn verdict(waited: Duration, owned: bool, was_owned: bool) -> Verdict {
+    if !owned && (was_owned || waited > PANE) {
+        Verdict::Abandoned
+    } else if waited > LONGEST {
+        Verdict::TooLong
+    } else {
+        Verdict::Wait
+    }
+}
+
+fn too_long() -> Outcome {
+    Outcome {
+        ok: false,
+        error: format!("the start did not finish within {} minutes", LONGEST.as_secs() / 60),
+        fix: "look at its pane; closing it deletes the box".into(),
+    }
 }
 
 /// Waits for the outcome in the record. A pane that was closed meanwhile leaves none.
 fn wait(session: &Session, id: &RecordId) -> Result<Outcome> {
     let began = Instant::now();
-    let mut owned = false;
+    let mut was_owned = false;
     loop {
         let state = session.store.read()?;
         let gone = || Outcome {
@@ -170,24 +208,21 @@ fn wait(session: &Session, id: &RecordId) -> Result<Outcome> {
         if let Some(outcome) = &record.outcome {
             return Ok(outcome.clone());
         }
-        let free = !session.store.is_record_owned(id)?;
-        owned |= !free;
-        if free && (owned || began.elapsed() > PANE) {
-            // Looked at once more: the outcome may have been written between the two looks.
-            let state = session.store.read()?;
-            let outcome = state.record(id).and_then(|record| record.outcome.clone());
-            if outcome.is_none() {
-                detached::cleanup(session, id)?;
+        let owned = session.store.is_record_owned(id)?;
+        match verdict(began.elapsed(), owned, was_owned) {
+            Verdict::Wait => {}
+            Verdict::Abandoned => {
+                // Looked at once more: the outcome may have been written between the two looks.
+                let state = session.store.read()?;
+                let outcome = state.record(id).and_then(|record| record.outcome.clone());
+                if outcome.is_none() {
+                    detached::cleanup(session, id)?;
+                }
+                return Ok(outcome.unwrap_or_else(gone));
             }
-            return Ok(outcome.unwrap_or_else(gone));
+            Verdict::TooLong => return Ok(too_long()),
         }
-        if began.elapsed() > LONGEST {
-            return Ok(Outcome {
-                ok: false,
-                error: format!("the start did not finish within {} minutes", LONGEST.as_secs() / 60),
-                fix: "look at its pane; closing it deletes the box".into(),
-            });
-        }
+        was_owned |= owned;
         std::thread::sleep(Duration::from_millis(100));
     }
 }
@@ -203,12 +238,8 @@ fn finish(session: &Session, id: &RecordId, outcome: &Outcome, shown: Option<Box
     }
     let record = record.ok_or_else(|| Error::failed("the box was deleted while it started"))?;
     let besides = shown.map(|name| format!("; this pane shows box {name}")).unwrap_or_default();
-    Ok(Report::new(format!("{} runs in box {}{besides}", title(record), record.name))
-        .field("result", "started")
-        .field("box", record.name.as_str())
-        .field("boxId", record.box_id.as_ref().map_or("", |id| id.as_str()))
-        .field("pane", record.pane.as_ref().map_or("", |pane| pane.as_str()))
-        .field("agent", record.agent.as_str())
+    let report = Report::new(format!("{} runs in box {}{besides}", title(record), record.name));
+    Ok(of(Some(record), report, "started")
         // The new pane has the focus and shows it, unless a second box needs saying.
         .notice(if besides.is_empty() { Notice::Nothing } else { Notice::Toast })
         .on(record.pane.as_ref()))
@@ -299,6 +330,27 @@ mod tests {
         ] {
             assert!(!is_opening(&record(more.clone()), "/s"), "{more}");
         }
+    }
+
+    #[test]
+    fn a_start_is_waited_for_while_its_pane_works_and_ten_minutes_at_most() {
+        let (soon, late) = (PANE - Duration::from_secs(1), PANE + Duration::from_secs(1));
+        let (last, over) = (LONGEST - Duration::from_secs(1), LONGEST + Duration::from_secs(1));
+        for (waited, owned, was_owned, expected) in [
+            (soon, false, false, Verdict::Wait),
+            (late, false, false, Verdict::Abandoned),
+            (soon, false, true, Verdict::Abandoned),
+            (soon, true, false, Verdict::Wait),
+            (last, true, true, Verdict::Wait),
+            (over, true, true, Verdict::TooLong),
+            (over, true, false, Verdict::TooLong),
+            (over, false, true, Verdict::Abandoned),
+        ] {
+            assert_eq!(verdict(waited, owned, was_owned), expected, "{waited:?} {owned} {was_owned}");
+        }
+        let told = too_long();
+        assert_eq!((told.ok, told.error.as_str()), (false, "the start did not finish within 10 minutes"));
+        assert!(told.fix.contains("closing it deletes the box"), "{told:?}");
     }
 
     #[test]

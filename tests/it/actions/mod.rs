@@ -17,6 +17,7 @@ mod quirks;
 mod races;
 mod reserved;
 mod restored;
+mod result;
 mod review;
 mod slow;
 mod story;

@@ -1,0 +1,69 @@
+//! The one line for programs that every action prints.
+
+use super::world::{Done, LONG, World};
+use crate::support::eventually;
+use serde_json::json;
+use std::collections::BTreeSet;
+
+const MARK: &str = "CREATEOS_HERDR_RESULT: ";
+
+/// Asserts that the action's last line is its only result line, and that it has these fields besides its own.
+#[track_caller]
+fn has(done: &Done, ok: bool, fields: &[&str]) {
+    let marked: Vec<_> = done.stdout.lines().filter(|line| line.starts_with(MARK)).collect();
+    assert_eq!(marked, [done.stdout.lines().last().unwrap_or_default()], "{done:#?}");
+    let found: BTreeSet<&str> =
+        done.result.as_object().expect("an object").keys().map(String::as_str).collect();
+    let expected: BTreeSet<&str> = ["schemaVersion", "action", "ok"].iter().chain(fields).copied().collect();
+    assert_eq!(found, expected, "{done:#?}");
+    assert_eq!((done.result["ok"].as_bool(), done.exit_code), (Some(ok), i64::from(!ok)), "{done:#?}");
+}
+
+#[test]
+fn every_action_has_exactly_its_own_fields() {
+    let mut world = World::new();
+    let start = ["result", "box", "boxId", "pane", "agent"];
+    world.script("hold", json!("create"));
+    let first = world.begin("start");
+    eventually("the new pane has the focus", LONG, || {
+        world.records().first().is_some_and(|record| record["pane"].is_string()) && world.panes().len() == 2
+    });
+    let again = world.invoke("start");
+    assert_eq!(again.result["result"], "already-starting");
+    has(&again, true, &start);
+    world.script("hold", json!(null));
+    let started = world.wait(&first);
+    assert_eq!(started.result["result"], "started");
+    has(&started, true, &start);
+    let record = world.records().remove(0);
+    for (field, member) in [("box", "box"), ("boxId", "boxId"), ("pane", "pane"), ("agent", "agent")] {
+        assert_eq!(started.result[field], record[member], "{field}");
+    }
+
+    has(&world.invoke("attach"), true, &["box", "processId"]);
+    let info = world.invoke("info");
+    let mapping = ["box", "boxId", "agent", "bin", "processId", "local", "remote", "pane", "provider"];
+    has(&info, true, &[&mapping[..], &["status"]].concat());
+    for member in mapping {
+        assert_eq!(info.result[member], record[member], "{member}");
+    }
+    world.script("hold", json!("sync"));
+    has(&world.invoke("sync"), true, &["box", "pane"]);
+    eventually("the provider's sync runs", LONG, || !world.calls_of("sync").is_empty());
+    world.script("hold", json!(null));
+    has(&world.invoke("pause"), true, &["box"]);
+    has(&world.invoke("resume"), true, &["box"]);
+    for result in ["confirmation-required", "deleted"] {
+        let deleted = world.invoke("delete");
+        assert_eq!(deleted.result["result"], result);
+        has(&deleted, true, &["result", "box"]);
+    }
+    for action in ["attach", "sync", "pause", "resume", "info", "delete"] {
+        has(&world.invoke(action), false, &["error", "fix"]);
+    }
+    // What shows a list has none, and an action that there is not is wrong use.
+    let listed = world.home.run(&["herdr", "boxes"]).success();
+    assert!(!listed.stdout.contains(MARK), "{listed:?}");
+    let unknown = world.home.run(&["herdr", "bogus"]).fails(2, "bogus");
+    assert!(!unknown.stdout.contains(MARK), "{unknown:?}");
+}
