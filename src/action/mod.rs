@@ -1,6 +1,7 @@
 //! The plugin's actions, one file each, over Herdr, a provider, the worktree, the merge and the state.
 
 mod apply;
+mod archive;
 mod attach;
 mod back_off;
 mod boxes;

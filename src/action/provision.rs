@@ -6,21 +6,19 @@ use super::report::error_text;
 use super::session::Session;
 use super::signal::Stop;
 use super::start::{RECORD, title};
-use super::{detached, show, terminal};
+use super::{archive, detached, show, terminal};
 use crate::config::{Agent, Config, RemoteRoot};
 use crate::createos::{BoxId, ProcessId, Provider, ProviderBox, StartSpec};
-use crate::error::{Error, IoContext, Result};
+use crate::error::{Error, Result};
 use crate::fs::Lock;
 use crate::merge;
 use crate::state::{Outcome, Phase, Record, RecordId};
 use crate::ui::{self, Steps};
 use crate::worktree::{self, Packed, Selection, Worktree};
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::Read;
 use std::time::Duration;
 
-/// The service takes files up to this size (contract `createos-cli.md` 3).
-const LARGEST_UPLOAD: u64 = 500_000_000;
 /// How long after `create` and `resume` a box may take to run.
 pub(super) const UP: Duration = Duration::from_secs(60);
 
@@ -179,18 +177,10 @@ impl<'a> Provision<'a> {
         let selection = self.selection()?;
         let total = ui::count(selection.files().len() as u64, "file");
         let folder = self.session.store.folder();
-        let mut file = tempfile::tempfile_in(folder).at("create a file in", folder)?;
         let steps = &mut self.steps;
-        let packed = worktree::pack(&selection, &mut file, &mut |done, bytes| {
+        archive::pack(&selection, folder, &mut |done, bytes| {
             steps.progress(&format!("packing {total}: {done} done, {}", ui::bytes(bytes)));
-        })?;
-        fits(packed.archive_bytes)?;
-        if packed.base.is_empty() {
-            return Err(Error::failed("no file of this worktree may be uploaded")
-                .help("see why with: createos-sandbox herdr upload --dry-run"));
-        }
-        file.rewind().at("read", folder)?;
-        Ok((packed, file))
+        })
     }
 
     fn selection(&self) -> Result<Selection> {
@@ -278,29 +268,7 @@ pub(super) fn start_agent(
     Ok(provider.process_start(id, &spec)?.id)
 }
 
-/// Whether the service takes an archive of this size, in bytes.
-fn fits(size: u64) -> Result<()> {
-    if size <= LARGEST_UPLOAD {
-        return Ok(());
-    }
-    Err(Error::failed(format!("the upload is too large: {}", ui::bytes(size)))
-        .fact("limit", ui::bytes(LARGEST_UPLOAD))
-        .help("leave large files out with excludes in config.json; see them with: createos-sandbox herdr upload --dry-run"))
-}
-
 fn shown(installed: &Installed) -> String {
     let version = installed.version.as_deref().map(|version| format!("{version}  ")).unwrap_or_default();
     format!("{version}{}", ui::visible(&installed.program))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_archive_beyond_the_services_limit_does_not_fit() {
-        assert!(fits(LARGEST_UPLOAD).is_ok());
-        let error = fits(LARGEST_UPLOAD + 1).unwrap_err();
-        assert!(error.hints()[0].contains("excludes"), "{error}");
-    }
 }

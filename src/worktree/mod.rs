@@ -19,7 +19,7 @@ pub(crate) use base::{Base, Entry, Kind};
 pub(crate) use exclude::Exclude;
 pub(crate) use git::{Worktree, reading_git};
 pub(crate) use link::{Leads, follow, leads};
-pub(crate) use pack::{Packed, judge, pack};
+pub(crate) use pack::{Packed, Progress, judge, pack};
 pub(crate) use path::{BadPath, RelPath};
 pub(crate) use rules::{Rules, stays_home, sync_excludes, sync_pattern};
 pub(crate) use select::{Selection, select};
