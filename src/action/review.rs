@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// Keys within the first second were meant for the pane below.
 const CALM: Duration = Duration::from_secs(1);
+/// So many bytes of a review go into Herdr's log, which keeps 64 KiB: the result line has to fit in behind them.
+const LOGGED: usize = 48 * 1024;
 /// How often the size of the screen is looked at.
 const GLANCE: Duration = Duration::from_millis(250);
 /// The other screen, and back.
@@ -83,9 +85,8 @@ fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report>
             .field("files", proposal.patch.files)
     };
     if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
-        for line in &lines {
-            ui::line(line.styled(false));
-        }
+        let most = if session.invocation.logged { LOGGED } else { usize::MAX };
+        print(&lines, most);
         return Ok(left("shown"));
     }
     let place = ui::visible(&session.paths.show(&record.worktree));
@@ -100,6 +101,20 @@ fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report>
         return carry_out(session, record, proposal, &ledger, notes, by_worktree);
     }
     Ok(left("left"))
+}
+
+/// Prints the lines, at most so many bytes of them.
+fn print(lines: &[Toned], most: usize) {
+    let mut left = most;
+    for (at, line) in lines.iter().enumerate() {
+        let text = line.styled(false);
+        let Some(rest) = left.checked_sub(text.len() + 1) else {
+            ui::line(format!("… {} more lines: createos-sandbox herdr review", lines.len() - at));
+            return;
+        };
+        left = rest;
+        ui::line(text);
+    }
 }
 
 /// Shows the lines until the person decides; `true` for `y`, where that is a choice.

@@ -22,6 +22,8 @@ pub(crate) enum Caller {
 pub(crate) struct Invocation {
     /// Who called.
     pub(crate) caller: Caller,
+    /// Our output goes into Herdr's log, which keeps the first 64 KiB of it (contract 4.6).
+    pub(crate) logged: bool,
     /// The pane that had the focus, or in which a person typed.
     pub(crate) pane: Option<PaneId>,
     /// That pane's folder, or ours.
@@ -59,7 +61,8 @@ impl Invocation {
         let socket = text("HERDR_SOCKET_PATH").filter(|path| !path.is_empty());
         let Some(context) = context else {
             let pane = text("HERDR_PANE_ID").and_then(|id| id.try_into().ok());
-            return Self { caller: Caller::CommandLine, pane, cwd: here, socket, event, event_data };
+            let (caller, logged) = (Caller::CommandLine, false);
+            return Self { caller, logged, pane, cwd: here, socket, event, event_data };
         };
         let field = |key: &str| context.get(key).and_then(Value::as_str);
         let caller = match field("invocation_source") {
@@ -69,6 +72,7 @@ impl Invocation {
         };
         Self {
             caller,
+            logged: true,
             pane: field("focused_pane_id").and_then(|id| id.to_owned().try_into().ok()),
             cwd: field("focused_pane_cwd").map(PathBuf::from),
             socket,

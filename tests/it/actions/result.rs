@@ -1,7 +1,7 @@
 //! The one line for programs that every action prints.
 
-use super::world::{Done, LONG, World};
-use crate::support::eventually;
+use super::world::{Done, LONG, World, typed};
+use crate::support::{eventually, outcome};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -17,6 +17,30 @@ fn has(done: &Done, ok: bool, fields: &[&str]) {
     let expected: BTreeSet<&str> = ["schemaVersion", "action", "ok"].iter().chain(fields).copied().collect();
     assert_eq!(found, expected, "{done:#?}");
     assert_eq!((done.result["ok"].as_bool(), done.exit_code), (Some(ok), i64::from(!ok)), "{done:#?}");
+}
+
+#[test]
+fn herdrs_log_holds_the_result_line_behind_however_much_there_is_to_read() {
+    let world = World::new();
+    let (id, _) = world.start();
+    world.in_box(
+        &id,
+        "cd /workspace && seq 30000 > many.txt && for n in $(seq 900); do echo $n > name-$n; done",
+    );
+    let shown = world.invoke("review");
+    assert_eq!(shown.result["result"], "shown");
+    assert!(shown.stdout.contains("name-1") && !shown.stdout.contains("+29999"), "{}", shown.stdout.len());
+    assert!(shown.stdout.contains("more lines: createos-sandbox herdr review"), "{}", shown.stdout);
+    let whole = outcome(typed(&world, &shown_in(&world), &["herdr", "review"])).success();
+    assert!(whole.stdout.contains("+29999") && whole.stdout.contains("\"result\":\"shown\""));
+    let applied = world.invoke("apply");
+    assert_eq!(applied.result["result"], "applied");
+    assert_eq!(world.repo.read("name-900"), "900\n");
+}
+
+/// The pane of the only record.
+fn shown_in(world: &World) -> String {
+    world.records()[0]["pane"].as_str().expect("a pane").to_owned()
 }
 
 #[test]
