@@ -1,22 +1,26 @@
 //! A Herdr with the plugin linked, a repository, and a provider with real boxes; all of it goes away at the end.
 
+mod processes;
+mod screens;
+mod traces;
+
 use super::hands::{Hands, keys};
 use crate::support::{Home, Repo, binary, eventually, outcome, real_herdr, stand_in};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
 use std::cell::{RefCell, RefMut};
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long anything may take on a machine that is busy with other tests.
 pub const LONG: Duration = Duration::from_secs(60);
+/// How long a person waits before a key that has to count: keys within a second of the screen, or of another key,
+/// are ignored, and a busy machine is late to begin that second.
+pub const CALM: Duration = Duration::from_secs(2);
 
 /// The plugin that setup writes.
 const MANIFEST: &str = include_str!("../../../templates/herdr-plugin.toml");
-/// The titles of its popups, and the word of each one's process.
-const POPUPS: [(&str, &str); 2] = [("CreateOS Sandbox", "message"), ("Delete this sandbox?", "ask-delete")];
 
 /// What an action left: its result line, and its output for people.
 #[derive(Debug)]
@@ -177,16 +181,6 @@ impl World {
         assert_eq!(focused["pane_id"], pane);
     }
 
-    /// The rows and columns of the terminal on which the process of ours that runs `WORD` is.
-    #[track_caller]
-    pub fn terminal_size(&self, word: &str) -> (u16, u16) {
-        let [pid] = processes(word, self.home.path())[..] else { panic!("not one process runs {word}") };
-        let terminal =
-            std::fs::File::open(format!("/proc/{}/fd/0", pid.as_raw_nonzero())).expect("its stdin");
-        let size = rustix::termios::tcgetwinsize(terminal).expect("a terminal");
-        (size.ws_row, size.ws_col)
-    }
-
     /// Invokes an action and waits for its end.
     #[track_caller]
     pub fn invoke(&self, action: &str) -> Done {
@@ -265,145 +259,6 @@ impl World {
         self.logs().iter().any(|log| log["log_id"] == log_id && log["status"] != "running")
     }
 
-    /// Every pane.
-    pub fn panes(&self) -> Vec<Value> {
-        self.herdr(&["pane", "list"])["panes"].as_array().expect("panes").clone()
-    }
-
-    /// The ids of every pane.
-    pub fn pane_ids(&self) -> Vec<String> {
-        self.panes().iter().map(|pane| pane["pane_id"].as_str().expect("an id").to_owned()).collect()
-    }
-
-    /// What a pane shows.
-    pub fn screen(&self, pane: &str) -> String {
-        outcome(self.home.command_of(&self.home.path().join("bin/herdr"), &["pane", "read", pane])).stdout
-    }
-
-    /// Waits until a pane shows this, however narrow it is.
-    #[track_caller]
-    pub fn sees(&self, pane: &str, text: &str) {
-        let began = Instant::now();
-        loop {
-            let screen = self.screen(pane);
-            if unbroken(&screen).contains(&unbroken(text)) {
-                return;
-            }
-            assert!(began.elapsed() < LONG, "[{text}] is not on the screen of {pane}:\n{screen}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    /// Types a line into a pane.
-    pub fn types(&self, pane: &str, line: &str) {
-        self.herdr(&["pane", "send-text", pane, line]);
-        self.herdr(&["pane", "send-keys", pane, "enter"]);
-    }
-
-    /// Types an echo until its answer is there: what is typed before an attach reads is dropped.
-    #[track_caller]
-    pub fn answers(&self, pane: &str, one: &str, two: &str) {
-        let began = Instant::now();
-        while !self.screen(pane).contains(&format!("{one}{two}")) {
-            assert!(began.elapsed() < LONG, "no shell answers in {pane}:\n{}", self.screen(pane));
-            self.types(pane, &format!("echo {one}''{two}"));
-            std::thread::sleep(Duration::from_secs(1));
-        }
-    }
-
-    /// Presses Enter on a holding screen until it brings the agent back.
-    #[track_caller]
-    pub fn comes_back(&self, pane: &str) {
-        let count = || self.screen(pane).matches("bringing it back").count();
-        let (before, began) = (count(), Instant::now());
-        while count() == before {
-            assert!(began.elapsed() < LONG, "nothing comes back in {pane}:\n{}", self.screen(pane));
-            self.key(pane, "enter");
-            // A key that came too early makes the screen wait for another second.
-            std::thread::sleep(Duration::from_millis(200));
-        }
-    }
-
-    /// Presses one key in a pane, after the second in which the holding screen ignores keys.
-    pub fn key(&self, pane: &str, key: &str) {
-        std::thread::sleep(Duration::from_millis(1_300));
-        self.herdr(&["pane", "send-keys", pane, key]);
-    }
-
-    /// What the popup shows, when one is open.
-    pub fn popup(&self) -> Option<String> {
-        if let Some(hands) = self.hands() {
-            let (title, _) = POPUPS.iter().find(|(_, word)| running(word, self.home.path()))?;
-            return hands.framed(title);
-        }
-        let herdr = self.home.path().join("bin/herdr");
-        let outcome = outcome(self.home.command_of(&herdr, &["stand-in", "popup"]));
-        (outcome.code == 0).then_some(outcome.stdout)
-    }
-
-    /// Waits until no popup is open.
-    #[track_caller]
-    pub fn popup_closes(&self) {
-        let open = || match real_herdr() {
-            Some(_) => POPUPS.iter().any(|(_, word)| running(word, self.home.path())),
-            None => self.popup().is_some(),
-        };
-        eventually("the popup closes", LONG, || !open());
-    }
-
-    /// Waits until a toast says this.
-    #[track_caller]
-    pub fn toasts(&self, text: &str) {
-        eventually(&format!("a toast says {text}"), LONG, || match self.hands() {
-            Some(hands) => hands.screen().contains(text),
-            None => std::fs::read_to_string(self.home.path().join(".herdr-stand-in/toasts"))
-                .is_ok_and(|toasts| toasts.contains(text)),
-        });
-    }
-
-    /// Waits until the popup shows this.
-    #[track_caller]
-    pub fn popup_says(&self, text: &str) {
-        eventually(&format!("the popup says {text}"), LONG, || {
-            self.popup().is_some_and(|popup| unbroken(&popup).contains(&unbroken(text)))
-        });
-    }
-
-    /// Types into the popup, after the second in which it ignores keys.
-    pub fn types_in_popup(&self, text: &str) {
-        std::thread::sleep(Duration::from_millis(1_300));
-        match self.hands() {
-            Some(mut hands) => hands.types(text),
-            None => drop(self.herdr(&["stand-in", "type-popup", text])),
-        }
-    }
-
-    /// The plugin's state folder.
-    pub fn state_folder(&self) -> PathBuf {
-        self.home.path().join(".local/state/herdr/plugins/createos.sandbox")
-    }
-
-    /// The state file.
-    pub fn state(&self) -> Value {
-        match std::fs::read(self.state_folder().join("state.json")) {
-            Ok(bytes) => serde_json::from_slice(&bytes).expect("the state is JSON"),
-            Err(_) => json!({ "records": [] }),
-        }
-    }
-
-    /// The records in the state file.
-    pub fn records(&self) -> Vec<Value> {
-        self.state()["records"].as_array().expect("records").clone()
-    }
-
-    /// Waits until the only record's box is shown in another pane than this one; that pane.
-    #[track_caller]
-    pub fn shown_elsewhere(&self, pane: &str) -> String {
-        let shown = || self.records()[0]["pane"].as_str().map(str::to_owned);
-        eventually("another pane shows it", LONG, || shown().is_some_and(|shown| shown != pane));
-        shown().expect("it was just there")
-    }
-
     fn local(&self, args: &[&str]) -> crate::support::Outcome {
         self.home.run(args)
     }
@@ -443,68 +298,6 @@ impl World {
         self.local(&args).success().stdout
     }
 
-    /// The calls of the createos program so far.
-    pub fn calls(&self) -> Vec<Value> {
-        let text = std::fs::read_to_string(self.home.path().join(".createos-stand-in/calls"));
-        let text = text.unwrap_or_default();
-        text.lines().map(|line| serde_json::from_str(line).expect("a call")).collect()
-    }
-
-    /// The argv of every call of this verb.
-    pub fn calls_of(&self, verb: &str) -> Vec<Vec<String>> {
-        let argv =
-            |call: &Value| -> Vec<String> { serde_json::from_value(call["argv"].clone()).expect("words") };
-        let is = |argv: &Vec<String>| {
-            argv.iter()
-                .position(|word| word == "sandbox")
-                .is_some_and(|at| argv.get(at + 1) == Some(&verb.to_owned()))
-        };
-        self.calls().iter().map(argv).filter(is).collect()
-    }
-
-    /// What our own program asked of Herdr so far, each as one line. Only the stand-in records.
-    pub fn asked_of_herdr(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.home.path().join(".herdr-stand-in/ours"));
-        text.unwrap_or_default().lines().map(str::to_owned).collect()
-    }
-
-    /// What holds for every call, whatever a test is about.
-    fn assert_calls(&self) {
-        let typed = |call: &&String| {
-            ["pane run", "pane send", "agent prompt", "agent send"].iter().any(|word| call.starts_with(word))
-        };
-        let typed: Vec<_> = self.asked_of_herdr().iter().filter(typed).cloned().collect();
-        assert!(typed.is_empty(), "typed into a terminal: {typed:?}");
-        for call in self.calls() {
-            // The program would load a `.env` that is there.
-            assert_eq!(call["cwd"], "/", "{call}");
-            assert_eq!(call["do_not_track"], "1", "{call}");
-            let attaches = call["argv"].as_array().is_some_and(|argv| argv.contains(&json!("attach")));
-            assert!(attaches || call["herdr_agent"].is_null() && call["output"].is_null(), "{call}");
-        }
-    }
-
-    /// Whether a process of ours runs `WORD`.
-    pub fn runs(&self, word: &str) -> bool {
-        running(word, self.home.path())
-    }
-
-    /// Kills every process of ours that runs `WORD`, as the kernel does that is out of memory.
-    #[track_caller]
-    pub fn kill(&self, word: &str) {
-        self.signal(word, Signal::KILL);
-    }
-
-    /// Sends a signal to every process of ours that runs `WORD`.
-    #[track_caller]
-    pub fn signal(&self, word: &str, signal: Signal) {
-        let found = processes(word, self.home.path());
-        assert!(!found.is_empty(), "no process runs {word}");
-        for pid in found {
-            let _already_gone = kill_process(pid, signal);
-        }
-    }
-
     /// Starts a box; its id and its pane.
     #[track_caller]
     pub fn start(&self) -> (String, String) {
@@ -520,7 +313,7 @@ impl Drop for World {
         self.stop_server();
         // A clean-up that is on its way must find its provider until it is done.
         let began = Instant::now();
-        while running("cleanup", self.home.path()) && began.elapsed() < LONG {
+        while self.runs("cleanup") && began.elapsed() < LONG {
             std::thread::sleep(Duration::from_millis(100));
         }
         for listed in self.boxes() {
@@ -537,28 +330,6 @@ impl Drop for World {
             self.assert_calls();
         }
     }
-}
-
-/// Text without its blanks and line ends, wherever a terminal broke it.
-fn unbroken(text: &str) -> String {
-    text.split_whitespace().collect()
-}
-
-/// Whether a process of ours with this word lives in this home.
-fn running(word: &str, home: &Path) -> bool {
-    !processes(word, home).is_empty()
-}
-
-/// The processes of this home with this word on their command line.
-fn processes(word: &str, home: &Path) -> Vec<Pid> {
-    let home = format!("HOME={}", home.display());
-    let ours = |entry: &std::fs::DirEntry| {
-        let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
-        read("cmdline").split(|byte| *byte == 0).any(|own| own == word.as_bytes())
-            && read("environ").split(|byte| *byte == 0).any(|pair| pair == home.as_bytes())
-    };
-    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    all.filter(ours).filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
 fn done(log: &Value) -> Done {
