@@ -1,9 +1,15 @@
 //! Deleting: twice from the command line, a question after a key.
 
-use super::world::{LONG, World, typed};
+use super::world::{CALM, LONG, World, typed};
 use crate::support::{Pty, eventually};
 use serde_json::json;
-use std::time::Duration;
+
+/// The question before a delete of the first record's box, on a terminal of its own.
+pub fn ask_delete(world: &World, pane: &str, (rows, columns): (u16, u16)) -> Pty {
+    let mut command = typed(world, pane, &["herdr", "ask-delete"]);
+    command.env("CREATEOS_SANDBOX_RECORD", world.records()[0]["id"].as_str().expect("an id"));
+    Pty::spawn(command, rows, columns)
+}
 
 #[test]
 fn delete_needs_a_second_word_and_the_pane_tells_what_happened() {
@@ -48,7 +54,7 @@ fn a_key_asks_in_a_popup_with_what_is_not_applied_yet() {
     world.sees(&pane, "done");
     assert_eq!(world.press("delete").ok()["result"], "confirmation-required");
     world.popup_says("Delete this box for ever?");
-    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let name = world.box_name();
     world.popup_says(&format!("box           {name} (Shell)"));
     world.popup_says("worktree      ~/shop");
     world.popup_says("not applied   unsaved.txt");
@@ -79,17 +85,12 @@ fn the_delete_key_itself_is_the_second_word() {
 fn keys_within_the_first_second_are_no_answer_to_the_question() {
     let world = World::new();
     let (_, pane) = world.start();
-    let ask = || {
-        let mut command = typed(&world, &pane, &["herdr", "ask-delete"]);
-        command.env("CREATEOS_SANDBOX_RECORD", world.records()[0]["id"].as_str().expect("an id"));
-        Pty::spawn(command, 24, 80)
-    };
     for (early, late, left) in [("y", "n", 1), ("n", "y", 0)] {
-        let mut question = ask();
+        let mut question = ask_delete(&world, &pane, (24, 80));
         // It is there before the question is.
         question.send(early);
         question.expect("keep it", LONG);
-        std::thread::sleep(Duration::from_millis(1_500));
+        std::thread::sleep(CALM);
         assert_eq!(world.boxes().len(), 1, "{}", question.text());
         question.send(late);
         assert!(question.wait(LONG).success(), "{}", question.text());
@@ -102,10 +103,10 @@ fn a_first_word_counts_for_a_minute() {
     let world = World::new();
     let (_, pane) = world.start();
     let rearm = |seconds: u64| {
-        let mut state = world.state();
-        let armed = &mut state["records"][0]["deleteArmedAt"];
-        *armed = json!(armed.as_u64().expect("it is armed") - seconds);
-        std::fs::write(world.state_folder().join("state.json"), state.to_string()).expect("a state");
+        world.edit_state(|state| {
+            let armed = &mut state["records"][0]["deleteArmedAt"];
+            *armed = json!(armed.as_u64().expect("it is armed") - seconds);
+        });
     };
     let first = world.invoke("delete").ok();
     assert_eq!(first["result"], "confirmation-required");

@@ -1,7 +1,8 @@
 //! Panes get small: what a start, its pane and the popups say is broken between words, at 40 columns, and
 //! what matters stays in sight, at 8 rows of 30.
 
-use super::world::{LONG, World, typed};
+use super::delete::ask_delete;
+use super::world::{CALM, LONG, World, typed};
 use crate::support::{Pty, eventually};
 use serde_json::json;
 
@@ -19,9 +20,9 @@ fn start_in_a_small_pane(world: &World, (rows, columns): (u16, u16)) -> Pty {
         "socket": world.home.path().join(".config/herdr/herdr.sock"), "agent": "shell",
         "local": world.repo.root(), "remote": "/workspace", "autoPause": "30m",
     });
-    let state = json!({ "version": 1, "installation": "ab3d", "records": [record] });
-    std::fs::create_dir_all(world.state_folder()).expect("the state folder");
-    std::fs::write(world.state_folder().join("state.json"), state.to_string()).expect("a state");
+    world.edit_state(|state| {
+        *state = json!({ "version": 1, "installation": "ab3d", "records": [record] });
+    });
     let mut command = typed(world, &world.pane_ids()[0], &["herdr", "provision"]);
     command.env("CREATEOS_SANDBOX_RECORD", "0badcafe");
     Pty::spawn(command, rows, columns)
@@ -67,11 +68,10 @@ fn a_start_and_the_holding_screen_fit_into_forty_columns() {
     shows(&pane, "Shell in hd-shop-ab3dxyzzy: the agent\nhas ended, exit code 7.");
     shows(&pane, "  Enter   resume and reattach\n  s       a shell on THIS machine, in\n          ~/shop\n");
     shows(&pane, "  q       close this pane (the box\n          stays; herdr boxes shows it)");
-    eventually("keys are heard", LONG, || {
-        pane.send("q");
-        std::thread::sleep(std::time::Duration::from_millis(1_200));
-        pane.text().ends_with("q") || world.boxes().len() == 1
-    });
+    std::thread::sleep(CALM);
+    pane.send("q");
+    assert!(pane.wait(LONG).success(), "q closes it");
+    assert_eq!(world.boxes().len(), 1, "the box stays");
 }
 
 #[test]
@@ -98,12 +98,10 @@ fn popups_fit_into_forty_columns() {
     message.expect("any key closes this", LONG);
     shows(&message, "  worktree      ~/a/very long/folder of\n                mine/shop");
 
-    let mut command = typed(&world, &pane, &["herdr", "ask-delete"]);
-    command.env("CREATEOS_SANDBOX_RECORD", world.records()[0]["id"].as_str().expect("an id"));
-    let question = Pty::spawn(command, 20, COLUMNS);
+    let question = ask_delete(&world, &pane, (20, COLUMNS));
     question.expect("keep it", LONG);
     shows(&question, "  y, or the same key again   delete it\n");
-    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let name = world.box_name();
     shows(&question, &format!("  box           {name}"));
     shows(&question, "\n                (Shell)\n");
 }
@@ -143,7 +141,7 @@ fn on_eight_rows_a_popup_has_its_beginning_and_its_keys_in_sight() {
     let mut message = Pty::spawn(command, 8, 30);
     let keys = "arrows scroll, any other key\ncloses this";
     sees(&message, &format!("info\n  row 1\n  row 2\n  row 3\n  row 4\n  row 5\n{keys}"));
-    std::thread::sleep(std::time::Duration::from_millis(1_200));
+    std::thread::sleep(CALM);
     message.send("\x1b[B\x1b[B");
     sees(&message, &format!("  row 2\n  row 3\n  row 4\n  row 5\n  row 6\n  row 7\n{keys}"));
     message.resize(20, 30);
@@ -153,10 +151,8 @@ fn on_eight_rows_a_popup_has_its_beginning_and_its_keys_in_sight() {
     message.send("x");
     assert!(message.wait(LONG).success());
 
-    let mut command = typed(&world, &pane, &["herdr", "ask-delete"]);
-    command.env("CREATEOS_SANDBOX_RECORD", world.records()[0]["id"].as_str().expect("an id"));
-    let question = Pty::spawn(command, 8, 30);
-    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let question = ask_delete(&world, &pane, (8, 30));
+    let name = world.box_name();
     sees(
         &question,
         &format!(

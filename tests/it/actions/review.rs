@@ -1,6 +1,6 @@
 //! Looking at the box's work before it comes home.
 
-use super::world::{LONG, World, typed};
+use super::world::{CALM, LONG, World, typed};
 use crate::support::{Pty, eventually, outcome};
 
 /// What an agent leaves: an edit, a hostile line, something that runs code here, a secret, a link out.
@@ -56,8 +56,7 @@ fn on_a_terminal_there_are_colours_and_pages_y_applies_and_q_leaves_it() {
         for colour in ["\u{1b}[32m+line90.", "\u{1b}[1mdiff --git", "\u{1b}[36m@@ "] {
             assert_eq!(terminal.text().contains(colour), key == "q", "{colour:?}: {}", terminal.text());
         }
-        // Keys of the first second were meant for the pane below.
-        std::thread::sleep(std::time::Duration::from_millis(1100));
+        std::thread::sleep(CALM);
         terminal.send(key);
         assert!(terminal.wait(LONG).success(), "{}", terminal.text());
         eventually("the result line is shown", LONG, || terminal.text().contains(result));
