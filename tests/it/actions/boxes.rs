@@ -5,18 +5,20 @@ use crate::support::{Pty, eventually};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
+/// Where each frame begins.
+const HOME: &str = "\u{1b}[H";
 /// What the list may tell a terminal; the terminal itself makes two ends of each line's end.
 const SEQUENCES: [&str; 8] =
-    ["\u{1b}[?1049h", "\u{1b}[?25l", "\u{1b}[H", "\u{1b}[K", "\u{1b}[J", "\u{1b}[7m", "\u{1b}[0m", "\r\r\n"];
+    ["\u{1b}[?1049h", "\u{1b}[?25l", HOME, "\u{1b}[K", "\u{1b}[J", "\u{1b}[7m", "\u{1b}[0m", "\r\r\n"];
 
 /// The rows that the last two whole frames leave on a screen of this size; none when they push something out of
 /// it, as frames of before a change of the size do.
 fn rows(list: &Pty, (rows, columns): (u16, u16)) -> Vec<String> {
     let text = list.text();
-    let frames: Vec<_> = text.split(SEQUENCES[2]).collect();
+    let frames: Vec<_> = text.split(HOME).collect();
     let mut terminal = vt100::Parser::new(rows, columns, 1_000);
     for frame in frames.iter().rev().skip(1).take(2).rev() {
-        terminal.process(format!("{}{frame}", SEQUENCES[2]).as_bytes());
+        terminal.process(format!("{HOME}{frame}").as_bytes());
     }
     terminal.screen_mut().set_scrollback(1_000);
     if frames.len() < 4 || terminal.screen().scrollback() > 0 {
@@ -38,7 +40,7 @@ fn plain(text: &str) -> String {
 fn the_list_fits_every_size_in_place_and_esc_gives_the_screen_back() {
     let mut world = World::new();
     let (_, pane) = world.start();
-    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let name = world.box_name();
     world.script("other_rows", json!(30));
     let mut list = Pty::spawn(world.home.command(&["herdr", "boxes"]), 24, 100);
     let keys = "31 boxes   Enter attach   d delete   j k move   q quit";
@@ -89,7 +91,7 @@ fn the_list_fits_every_size_in_place_and_esc_gives_the_screen_back() {
 fn the_list_outlives_a_provider_that_fails_for_a_while() {
     let mut world = World::new();
     let _ = world.start();
-    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let name = world.box_name();
     let mut list = Pty::spawn(world.home.command(&["herdr", "boxes"]), 24, 100);
     list.expect(&name, LONG);
     let shows = |text: &str| rows(&list, (24, 100)).join("\n").contains(text);

@@ -80,7 +80,7 @@ fn at_the_cap_your_own_boxes_are_named() {
         let refused = world.invoke("start").fails(message);
         assert!(refused["fix"].as_str().unwrap().contains(help), "{refused}");
         let pane = world.pane_ids().last().unwrap().clone();
-        let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+        let name = world.box_name();
         world.sees(&pane, message);
         world.sees(&pane, &format!("{name} in ~/"));
         world.key(&pane, "q");

@@ -14,7 +14,7 @@ fn a_connection_that_stays_lost_is_tried_at_longer_intervals() {
     let mut world = World::new();
     world.script("times", json!({ "attach_loses": 3 }));
     let (_, pane) = world.start();
-    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let name = world.box_name();
     let lost = format!("Shell in {name}: the connection to the box was lost; trying again in");
     for wait in ["1 s", "2 s", "4 s"] {
         world.sees(&pane, &format!("{lost} {wait} (q closes this pane)"));

@@ -9,7 +9,7 @@ use std::time::Duration;
 fn boxes_shows_thousands_of_rows_with_hostile_names_and_deletes_only_ours() {
     let mut world = World::new();
     let _ = world.start();
-    let name = world.records()[0]["box"].as_str().unwrap().to_owned();
+    let name = world.box_name();
     world.script("other_rows", json!(5_000));
     let mut pty = Pty::spawn(world.home.command(&["herdr", "boxes"]), 24, 100);
     pty.expect("5,001 boxes", LONG);
@@ -43,9 +43,9 @@ fn prune_deletes_only_boxes_that_were_once_here_and_asks_first() {
     let (kept, _) = world.start();
     world.script("other_rows", json!(3));
     // The first mapping is lost; its box is still known as made here.
-    let mut state = world.state();
-    state["records"].as_array_mut().unwrap().retain(|record| record["boxId"] != id.as_str());
-    std::fs::write(world.state_folder().join("state.json"), state.to_string()).unwrap();
+    world.edit_state(|state| {
+        state["records"].as_array_mut().unwrap().retain(|record| record["boxId"] != id.as_str());
+    });
 
     let _ = world.home.run(&["herdr", "prune"]).fails(1, "there is nobody to ask");
     assert_eq!(world.boxes().len(), 2);
@@ -119,10 +119,8 @@ fn a_provider_that_cannot_be_asked_hides_nothing_of_the_others() {
     let mut world = World::new();
     let (id, _) = world.start();
     // The same box, mapped as one of the local provider.
-    let mut state = world.state();
-    state["records"][0]["provider"] = json!("local");
-    std::fs::write(world.state_folder().join("state.json"), state.to_string()).unwrap();
-    let name = world.records()[0]["box"].as_str().unwrap().to_owned();
+    world.edit_state(|state| state["records"][0]["provider"] = json!("local"));
+    let name = world.box_name();
     let down = json!([{ "verb": "list", "code": "server_error", "message": "the moon is down" }]);
     world.script("fail", down);
     let listed = world.home.run(&["herdr", "boxes"]).success();
@@ -152,13 +150,13 @@ fn a_provider_that_cannot_be_asked_hides_nothing_of_the_others() {
 fn a_box_of_a_session_that_does_not_run_is_shown_as_such_and_never_pruned() {
     let world = World::new();
     let (id, _) = world.start();
-    let mut state = world.state();
-    state["records"][0]["socket"] = json!("/nonexistent/sessions/work/herdr.sock");
-    std::fs::write(world.state_folder().join("state.json"), state.to_string()).unwrap();
+    world.edit_state(|state| {
+        state["records"][0]["socket"] = json!("/nonexistent/sessions/work/herdr.sock");
+    });
     let listed = world.home.run(&["herdr", "boxes"]).success();
     assert!(listed.stdout.contains("session not running"), "{listed:?}");
     let pruned = world.home.run(&["herdr", "prune", "--orphans", "--yes"]).success();
-    let name = world.records()[0]["box"].as_str().unwrap().to_owned();
+    let name = world.box_name();
     assert!(pruned.stdout.contains(&format!("createos-sandbox herdr delete {name}")), "{pruned:?}");
     assert_eq!(world.boxes()[0]["id"], json!(id));
 }

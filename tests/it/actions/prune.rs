@@ -2,20 +2,13 @@
 
 use super::world::{LONG, World};
 use crate::support::{Pty, eventually};
-use serde_json::{Value, json};
-
-/// Changes the state file behind everybody's back.
-fn edit(world: &World, change: impl FnOnce(&mut Value)) {
-    let mut state = world.state();
-    change(&mut state);
-    std::fs::write(world.state_folder().join("state.json"), state.to_string()).expect("a state");
-}
+use serde_json::json;
 
 #[test]
 fn only_boxes_that_were_once_here_and_that_nothing_needs_are_offered() {
     let world = World::new();
     let (lost, pane) = world.start();
-    let lost_name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let lost_name = world.box_name();
     let (used, _) = world.start();
     let installation = world.state()["installation"].as_str().expect("an id").to_owned();
     let ours = |end: &str| format!("hd-shop-{installation}{end}");
@@ -28,7 +21,7 @@ fn only_boxes_that_were_once_here_and_that_nothing_needs_are_offered() {
         Some(("somebodys".to_owned(), String::new())),
     ];
     let ids = elsewhere.each_ref().map(|name| world.local_box(name));
-    edit(&world, |state| {
+    world.edit_state(|state| {
         state["records"].as_array_mut().expect("records").retain(|record| record["boxId"] != lost.as_str());
         for (made, own) in made.into_iter().zip(ids) {
             let Some((name, id)) = made else { continue };

@@ -120,7 +120,7 @@ fn a_box_that_comes_when_nobody_looks_for_it_any_more_is_still_ours() {
     let _ = world.invoke("start").fails("may still come");
     eventually("it is looked for", LONG, || world.runs("cleanup"));
     world.kill("cleanup");
-    let name = world.records()[0]["box"].as_str().unwrap().to_owned();
+    let name = world.box_name();
     let pane = world.pane_ids()[0].clone();
     for told in ["run the same again", "was deleted"] {
         let deleted = outcome(typed(&world, &pane, &["herdr", "delete", &name])).success();

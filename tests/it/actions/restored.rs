@@ -26,13 +26,6 @@ fn attach_leaves_a_restored_pane_open_in_which_something_runs() {
     assert_eq!(world.boxes()[0]["id"], id.as_str());
 }
 
-/// Gives the only record the pane id of somebody else's pane.
-fn give_id(world: &World, pane: &str) {
-    let mut state = world.state();
-    state["records"][0]["pane"] = json!(pane);
-    std::fs::write(world.state_folder().join("state.json"), state.to_string()).expect("a state file");
-}
-
 #[test]
 fn a_pane_that_got_the_stored_id_is_left_alone() {
     let mut world = World::new();
@@ -42,7 +35,7 @@ fn a_pane_that_got_the_stored_id_is_left_alone() {
     world.herdr(&["pane", "close", &pane]);
     eventually("its process is gone", LONG, || !world.runs("provision"));
     // An idle shell in the same worktree, while Herdr runs: nobody looks for it by its id.
-    give_id(&world, &first);
+    world.edit_state(|state| state["records"][0]["pane"] = json!(first));
     let _ = world.invoke("attach").ok();
     let shown = world.shown_elsewhere(&first);
     world.answers(&shown, "be", "side");
@@ -52,7 +45,7 @@ fn a_pane_that_got_the_stored_id_is_left_alone() {
     let made = world.herdr(&["workspace", "create", "--cwd", &elsewhere, "--no-focus"]);
     let foreign = made["root_pane"]["pane_id"].as_str().expect("an id").to_owned();
     world.stop_server();
-    give_id(&world, &foreign);
+    world.edit_state(|state| state["records"][0]["pane"] = json!(foreign));
     world.serve();
     world.settles();
     assert!(world.records()[0]["pane"].is_null(), "{:?}", world.records());

@@ -11,7 +11,7 @@ fn a_box_on_its_way_is_waited_for_and_is_in_the_list_meanwhile() {
     let start = world.begin("start");
     eventually("it is asked for again and again", LONG, || world.calls_of("get").len() >= 3);
     // The list that the official program shows by itself leaves such a box out (quirk Q10).
-    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let name = world.box_name();
     let listed = world.home.run(&["herdr", "boxes"]).success();
     let row = listed.stdout.lines().find(|line| line.contains(&name)).unwrap_or_default();
     assert!(row.contains("creating"), "{listed:?}");

@@ -10,7 +10,7 @@ fn an_agent_starts_in_a_box_of_its_own_and_its_work_comes_home() {
     for step in ["1/5  create", "2/5  upload", "3/5  prepare", "4/5  install"] {
         world.sees(&pane, step);
     }
-    let name = world.records()[0]["box"].as_str().unwrap().to_owned();
+    let name = world.box_name();
     assert!(name.starts_with("hd-shop-") && name.len() <= 22, "{name}");
     assert_eq!(world.boxes().len(), 1);
 
