@@ -7,7 +7,6 @@ use super::inventory::{Inventory, Item, Owner, inventory, of_box};
 use super::session::Session;
 use super::terminal::{self, Keys, Typed};
 use super::which::ready;
-use crate::createos::ProviderKind;
 use crate::error::{Error, Result};
 use crate::state::Record;
 use crate::ui;
@@ -34,8 +33,8 @@ const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 pub(super) fn boxes(session: &Session) -> Result<()> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         let inventory = inventory(session)?.or_error()?;
-        for failure in inventory.unasked.iter().map(cannot_be_asked) {
-            ui::note(format!("warning: {failure}"));
+        for warning in inventory.warnings() {
+            ui::note(format!("warning: {warning}"));
         }
         let screen = Screen { items: Some(inventory.items), ..Screen::default() };
         ui::line(screen.rows(session, usize::MAX).join("\n"));
@@ -105,7 +104,7 @@ fn ask(answers: &Sender<Result<Inventory>>, wanted: &Receiver<()>) {
 #[derive(Default)]
 struct Screen {
     items: Option<Vec<Item>>,
-    /// Who could not be asked the last time; their boxes are shown as they were.
+    /// Who could not be asked the last time, or not for all; the boxes of the former are shown as they were.
     failures: Vec<String>,
     message: Option<String>,
     selected: usize,
@@ -122,7 +121,7 @@ impl Screen {
                 return;
             }
         };
-        self.failures = inventory.unasked.iter().map(cannot_be_asked).collect();
+        self.failures = inventory.warnings();
         let silent = |item: &Item| inventory.unasked.iter().any(|(kind, _)| *kind == item.provider);
         let mut items = inventory.items;
         items.extend(self.items.iter().flatten().filter(|item| silent(item)).cloned());
@@ -255,11 +254,6 @@ impl Screen {
     }
 }
 
-/// In one line: who could not be asked, and why.
-fn cannot_be_asked((kind, error): &(ProviderKind, Error)) -> String {
-    format!("{} boxes cannot be listed: {}", kind.word(), error.message())
-}
-
 /// Lines of aligned columns. Where the screen is narrow, the setting of auto-pause gives way.
 fn table(rows: &[[String; 5]], width: usize) -> Vec<String> {
     let columns: &[usize] = if width < 72 { &[0, 1, 3, 4] } else { &[0, 1, 2, 3, 4] };
@@ -315,7 +309,7 @@ pub(super) fn delete(session: &Session, item: &Item) -> Result<()> {
     match record(session, item)? {
         Some(record) => delete_now(session, &record).map(|_| ()),
         None => {
-            delete_box(&session.provider(item.provider)?, &item.view.id)?;
+            delete_box(session, &session.provider(item.provider)?, &item.view.id)?;
             session.store.forget_base(&item.view.id);
             Ok(())
         }

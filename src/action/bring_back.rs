@@ -1,5 +1,7 @@
 //! Brings a record's agent back: resume the box, and start the agent again only when it is proven gone.
 
+use super::forget::{or_elsewhere, ours};
+use super::mapping::is_deleted;
 use super::provision::{UP, start_agent};
 use super::session::{Session, box_id};
 use super::show::End;
@@ -114,12 +116,12 @@ fn missing(
     id: &BoxId,
     failure: Failure,
 ) -> Result<Error> {
-    if provider.is_gone(id)? {
+    if provider.is_gone(id, &ours(session))? {
         session.store.forget(record)?;
         return Ok(Error::failed(format!("box {} is gone", record.name))
             .help("start a new one with the start key, or: createos-sandbox herdr start"));
     }
-    Ok(Error::from(failure)
+    Ok(or_elsewhere(provider, failure)
         .fact("box", format!("{} {id}", record.name))
         .help("the provider may look at 200 sandboxes only: that it does not find the box is no proof"))
 }
@@ -131,12 +133,12 @@ fn missing(
 pub(super) fn find_end(session: &Session, record: &Record, process: &ProcessId) -> Result<Option<End>> {
     let provider = session.provider(record.provider)?;
     let id = box_id(record)?;
-    if session.store.read()?.record(&record.id).is_none() {
+    if is_deleted(session, record)? {
         return Ok(Some(End::Gone));
     }
     let view = match provider.get(&id) {
         Ok(view) => view,
-        Err(failure) if failure.refusal == Refusal::NotFound && provider.is_gone(&id)? => {
+        Err(failure) if failure.refusal == Refusal::NotFound && provider.is_gone(&id, &ours(session))? => {
             session.store.forget(record)?;
             return Ok(Some(End::Gone));
         }

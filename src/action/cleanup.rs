@@ -1,6 +1,7 @@
 //! `cleanup RECORD`: deletes the box of a start that nobody owns any more.
 
 use super::forget::{delete_box, find_box};
+use super::mapping::restore;
 use super::session::Session;
 use crate::createos::{BoxId, Provider};
 use crate::error::Result;
@@ -22,32 +23,36 @@ pub(super) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
     match record.phase {
         Phase::Ready => return Ok(()),
         Phase::Failed => {}
-        Phase::Starting | Phase::Leftover => record.box_id = delete_what_was_made(session, &record)?,
+        Phase::Starting | Phase::Leftover => delete_what_was_made(session, &mut record)?,
     }
     session.store.forget(&record)
 }
 
-/// Gives the box that was deleted; `None` if there was none.
-fn delete_what_was_made(session: &Session, record: &Record) -> Result<Option<BoxId>> {
+/// Deletes the record's box, if there is one. From then on the record has its id.
+fn delete_what_was_made(session: &Session, record: &mut Record) -> Result<()> {
     let provider = session.provider(record.provider)?;
-    let Some(box_id) = find_late(&provider, record)? else { return Ok(None) };
+    let Some(box_id) = find_late(&provider, record)? else { return Ok(()) };
+    record.box_id = Some(box_id.clone());
     session.store.update(|state| {
         if let Some(record) = state.record_mut(&record.id) {
             record.box_id = Some(box_id.clone());
         }
-        state.remember(&record.name, Some(&box_id));
+        state.remember(record);
         Ok(())
     })?;
-    if let Err(failure) = delete_box(&provider, &box_id) {
+    if let Err(failure) = delete_box(session, &provider, &box_id) {
+        record.phase = Phase::Leftover;
         session.store.update(|state| {
             if let Some(record) = state.record_mut(&record.id) {
                 record.phase = Phase::Leftover;
             }
             Ok(())
         })?;
+        // It may have been forgotten with the whole state while the box was looked for.
+        restore(session, record)?;
         return Err(failure.into());
     }
-    Ok(Some(box_id))
+    Ok(())
 }
 
 /// The box of a record, waited for if its create call told none. A provider that cannot be asked now may

@@ -1,6 +1,7 @@
 //! The box of a start: made under a name that is in the record before, and taken back when the start fails.
 
 use super::forget::{delete_box, find_box};
+use super::mapping::restore;
 use super::report::full_message;
 use super::session::Session;
 use super::start::renamed;
@@ -34,15 +35,18 @@ pub(super) fn create(
         };
         match provider.create(&spec) {
             Ok(created) => {
+                // Known here whatever becomes of the state: what fails now must find the box.
+                record.box_id = Some(created.id.clone());
                 save(session, record, |record| record.box_id = Some(created.id.clone()))?;
                 session.store.update(|state| {
-                    state.remember(&created.name, Some(&created.id));
+                    state.remember(record);
                     Ok(())
                 })?;
                 return Ok(created);
             }
             Err(failure) if failure.refusal == Refusal::NameTaken => {
                 let name = renamed(&record.name)?;
+                record.create_called = false;
                 save(session, record, |record| {
                     record.name = name.clone();
                     record.create_called = false;
@@ -50,6 +54,7 @@ pub(super) fn create(
             }
             Err(failure) => {
                 if !failure.may_have_happened() {
+                    record.create_called = false;
                     save(session, record, |record| record.create_called = false)?;
                 }
                 return Err(refused(session, record, failure));
@@ -60,14 +65,15 @@ pub(super) fn create(
 }
 
 fn save(session: &Session, record: &mut Record, change: impl Fn(&mut Record)) -> Result<()> {
-    change(record);
     session.store.update(|state| match state.record_mut(&record.id) {
         Some(record) => {
             change(record);
             Ok(())
         }
         None => Err(Error::failed("the record of this start is gone")),
-    })
+    })?;
+    change(record);
+    Ok(())
 }
 
 /// A refusal with what it means here: which of the boxes are our own.
@@ -89,25 +95,28 @@ fn refused(session: &Session, refused: &Record, failure: Failure) -> Error {
 ///
 /// # Errors
 /// The provider's program is nowhere: the record stays as it is.
-pub(super) fn take_back(session: &Session, record: &Record, mut error: Error) -> Result<(Error, Phase)> {
+pub(super) fn take_back(session: &Session, record: &mut Record, mut error: Error) -> Result<(Error, Phase)> {
     let mut phase = Phase::Failed;
     if record.create_called {
         let provider = session.provider(record.provider)?;
         let name = &record.name;
         match find_box(&provider, record) {
-            Ok(Some(box_id)) => match delete_box(&provider, &box_id) {
-                Ok(()) => {
-                    session.store.forget_base(&box_id);
-                    error = error.fact("box", format!("{name} was deleted, nothing is billed"));
+            Ok(Some(box_id)) => {
+                match delete_box(session, &provider, &box_id) {
+                    Ok(()) => {
+                        session.store.forget_base(&box_id);
+                        error = error.fact("box", format!("{name} was deleted, nothing is billed"));
+                    }
+                    Err(failure) => {
+                        phase = Phase::Leftover;
+                        let command = provider.shown(&["rm", "--yes", box_id.as_str()]);
+                        error = error
+                            .fact("box", format!("{name} could not be deleted: {}", failure.words))
+                            .help(format!("delete it with: {command}"));
+                    }
                 }
-                Err(failure) => {
-                    phase = Phase::Leftover;
-                    let command = provider.shown(&["rm", "--yes", box_id.as_str()]);
-                    error = error
-                        .fact("box", format!("{name} could not be deleted: {}", failure.words))
-                        .help(format!("delete it with: {command}"));
-                }
-            },
+                record.box_id = Some(box_id);
+            }
             // A call that nobody refused may still make its box.
             Ok(None) | Err(_) => {
                 phase = Phase::Leftover;
@@ -117,15 +126,17 @@ pub(super) fn take_back(session: &Session, record: &Record, mut error: Error) ->
             }
         }
     }
+    record.phase = phase;
+    record.outcome = Some(Outcome { ok: false, error: full_message(&error), fix: error.hints().join("; ") });
     let told = session.store.update(|state| {
-        if let Some(record) = state.record_mut(&record.id) {
-            record.phase = phase;
-            record.outcome =
-                Some(Outcome { ok: false, error: full_message(&error), fix: error.hints().join("; ") });
+        if let Some(told) = state.record_mut(&record.id) {
+            (told.phase, told.outcome, told.box_id) = (phase, record.outcome.clone(), record.box_id.clone());
         }
         Ok(())
     });
-    if let Err(unsaved) = told {
+    // What is left is not forgotten with the state.
+    let kept = || if phase == Phase::Leftover { restore(session, record) } else { Ok(()) };
+    if let Err(unsaved) = told.and_then(|()| kept()) {
         error = error.fact("state", unsaved.message());
     }
     Ok((error, phase))

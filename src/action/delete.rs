@@ -1,6 +1,6 @@
 //! `delete`: for ever, after a second word of the person's.
 
-use super::forget::{delete_box, find_box};
+use super::forget::{delete_box, find_box, or_elsewhere, ours};
 use super::report::{Notice, Report};
 use super::session::Session;
 use super::start::{RECORD, now};
@@ -29,8 +29,7 @@ pub(super) fn delete(session: &Session) -> Result<Report> {
     if session.invocation.caller == Caller::Key {
         return ask(session, &record);
     }
-    let armed = record.delete_armed_at.is_some_and(|at| now() < at + ARMED);
-    if armed {
+    if record.delete_armed_at.is_some_and(|at| is_armed(at, now())) {
         return delete_now(session, &record);
     }
     session.store.update(|state| {
@@ -47,6 +46,11 @@ pub(super) fn delete(session: &Session) -> Result<Report> {
             session.paths.show(&record.worktree)
         ),
     ))
+}
+
+/// Whether the first invocation still counts; a clock that was set back proves nothing.
+fn is_armed(at: u64, now: u64) -> bool {
+    now.checked_sub(at).is_some_and(|age| age < ARMED)
 }
 
 fn confirm(record: &Record, text: String) -> Report {
@@ -77,16 +81,35 @@ fn not_starting(record: &Record) -> Result<()> {
 pub(super) fn delete_now(session: &Session, record: &Record) -> Result<Report> {
     not_starting(record)?;
     let provider = session.provider(record.provider)?;
-    if let Some(id) = find_box(&provider, record)?
-        && let Err(failure) = delete_box(&provider, &id)
-        && !provider.is_gone(&id)?
+    let found = find_box(&provider, record)?;
+    if let Some(id) = &found
+        && let Err(failure) = delete_box(session, &provider, id)
+        && !provider.is_gone(id, &ours(session))?
     {
-        return Err(Error::from(failure)
+        return Err(or_elsewhere(&provider, failure)
             .help(format!("or delete it with: {}", provider.shown(&["rm", "--yes", id.as_str()]))));
     }
-    session.store.forget(record)?;
-    Ok(Report::new(format!("box {} was deleted", record.name))
+    let text = match &found {
+        None if record.create_called => format!(
+            "box {} is not there, and is forgotten; should it still come: createos-sandbox herdr prune",
+            record.name
+        ),
+        _ => format!("box {} was deleted", record.name),
+    };
+    session.store.forget(&Record { box_id: found, ..record.clone() })?;
+    Ok(Report::new(text)
         .field("result", "deleted")
         .field("box", record.name.as_str())
         .on(record.pane.as_ref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_counts_for_a_minute_and_never_from_the_future() {
+        let armed = [1_000, 941, 940, 1_001, u64::MAX].map(|at| is_armed(at, 1_000));
+        assert_eq!(armed, [true, true, false, false, false]);
+    }
 }

@@ -7,6 +7,9 @@ use crate::state::{Phase, RecordId};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// A box that could not be deleted is left alone for so long after its start, in seconds.
+const AGAIN: u64 = 3600;
+
 /// Starts `cleanup` for a record and does not wait for it. It makes a session of its own at once: when
 /// a pane is closed, half a second is left (contract `herdr.md` 13).
 ///
@@ -44,7 +47,8 @@ pub(super) fn finish_abandoned(session: &Session) -> Result<()> {
         if matches!(record.phase, Phase::Ready) {
             continue;
         }
-        if record.phase == Phase::Leftover && record.created_at + 3600 > super::start::now() {
+        let age = super::start::now().abs_diff(record.created_at);
+        if record.phase == Phase::Leftover && record.box_id.is_some() && age < AGAIN {
             // Its failure was told with the command to type; it is tried again later, not at every key.
             continue;
         }

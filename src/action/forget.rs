@@ -4,13 +4,18 @@ use super::session::Session;
 use crate::createos::{BoxId, BoxName, Failure, Provider, ProviderKind, Refusal, Scope};
 use crate::error::{Error, Result};
 use crate::state::{Phase, Record};
-use std::time::Duration;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
-/// Deletes a box, once more after a moment if that fails.
+/// How long a box may still be there after the provider said that it is deleted: it works on by itself
+/// (contract 4.4).
+const LEAVING: Duration = Duration::from_secs(15);
+
+/// Deletes a box, once more after a moment if that fails, and looks that it goes.
 ///
 /// # Errors
-/// The provider's refusal.
-pub(super) fn delete_box(provider: &Provider, id: &BoxId) -> Result<(), Failure> {
+/// The provider's refusal, or its box is there all the same.
+pub(super) fn delete_box(session: &Session, provider: &Provider, id: &BoxId) -> Result<(), Failure> {
     let removed = match provider.remove(id) {
         Err(failure) if failure.refusal != Refusal::SignedOut => {
             std::thread::sleep(Duration::from_secs(1));
@@ -19,13 +24,48 @@ pub(super) fn delete_box(provider: &Provider, id: &BoxId) -> Result<(), Failure>
         result => result,
     };
     match removed {
-        // "Not found" proves nothing, a listing to its end does (contract 3.1).
+        // An exit code of 0 proves nothing (quirk Q15).
+        Ok(()) => leaves(provider, id),
+        // "Not found" proves nothing, a listing may (contract 3.1).
         Err(failure) if failure.refusal == Refusal::NotFound => {
             let listing = provider.list(Scope::Everything)?;
-            let there = listing.boxes.iter().any(|view| view.id == *id && !view.status.is_gone());
-            if there || !listing.complete { Err(failure) } else { Ok(()) }
+            let gone = match listing.boxes.iter().find(|view| view.id == *id) {
+                Some(view) => view.status.is_gone(),
+                None => provider.is_proof(&listing, &ours(session)),
+            };
+            if gone { Ok(()) } else { Err(failure) }
         }
         result => result,
+    }
+}
+
+/// A box that is not found may be another account's.
+#[must_use]
+pub(super) fn or_elsewhere(provider: &Provider, failure: Failure) -> Error {
+    let is_account = provider.kind() == ProviderKind::Createos && failure.refusal == Refusal::NotFound;
+    let error = Error::from(failure);
+    if is_account { error.help("another account has other boxes: createos whoami") } else { error }
+}
+
+/// The boxes that were made from here; none when the state cannot be read, which proves less.
+pub(super) fn ours(session: &Session) -> HashSet<BoxId> {
+    session.store.read().map(|state| state.ours()).unwrap_or_default()
+}
+
+/// Waits until a box that was deleted is on its way out.
+fn leaves(provider: &Provider, id: &BoxId) -> Result<(), Failure> {
+    let began = Instant::now();
+    loop {
+        let failure = match provider.get(id) {
+            Ok(view) if view.status.is_gone() => return Ok(()),
+            Ok(view) => Failure::other("sandbox rm", format!("it said yes, and the box is {}", view.status)),
+            Err(failure) if failure.refusal == Refusal::NotFound => return Ok(()),
+            Err(failure) => failure,
+        };
+        if began.elapsed() > LEAVING {
+            return Err(failure);
+        }
+        std::thread::sleep(Duration::from_millis(250));
     }
 }
 
@@ -65,7 +105,7 @@ pub(super) fn forget_gone(session: &Session) -> Result<Dropped> {
         if ids.is_empty() {
             continue;
         }
-        let gone = session.provider(kind).and_then(|provider| Ok(provider.gone_among(&ids)?));
+        let gone = session.provider(kind).and_then(|provider| Ok(provider.gone_among(&ids, &state.ours())?));
         let gone = match gone {
             Ok(gone) => gone,
             Err(error) => {

@@ -2,11 +2,12 @@
 
 use super::session::Session;
 use super::start::{is_ours, provider_kind};
-use crate::createos::{BoxId, BoxView, ProviderKind, Scope};
+use crate::createos::{BoxId, BoxView, Failure, Listing, Provider, ProviderKind, Scope};
 use crate::error::{Error, Result};
 use crate::herdr::{HerdrError, Pane};
-use crate::state::{Phase, Record, State};
-use std::collections::BTreeMap;
+use crate::state::{Made, Phase, Record, State};
+use crate::ui;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 /// Whose a box is.
@@ -51,9 +52,22 @@ pub(super) struct Inventory {
     pub(super) items: Vec<Item>,
     /// Who could not be asked, and why: the others' boxes are there all the same.
     pub(super) unasked: Vec<(ProviderKind, Error)>,
+    /// Whose list has no end that could be seen: there may be more boxes.
+    pub(super) incomplete: Vec<ProviderKind>,
 }
 
 impl Inventory {
+    /// A line for each provider whose boxes are not all here.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let unasked = self.unasked.iter().map(|(kind, error)| {
+            format!("{} boxes cannot be listed: {}", kind.word(), ui::visible(error.message()))
+        });
+        let incomplete = self.incomplete.iter().map(|kind| {
+            format!("{} does not list all its boxes: there may be more, also of yours", kind.word())
+        });
+        unasked.chain(incomplete).collect()
+    }
+
     /// The first refusal, when nobody could be asked at all.
     ///
     /// # Errors
@@ -66,7 +80,7 @@ impl Inventory {
     }
 }
 
-/// Lists the live boxes of the provider in the settings and of every mapping.
+/// Lists the live boxes of the provider in the settings, of every mapping, and of every box that may still come.
 ///
 /// # Errors
 /// The state cannot be read.
@@ -79,14 +93,19 @@ pub(super) fn inventory(session: &Session) -> Result<Inventory> {
         Err(error) if kinds.is_empty() => return Err(error),
         Err(_) => {}
     }
+    let may_come = state.made.iter().filter(|made| made.id.is_none()).filter_map(|made| made.provider);
+    kinds.extend(may_come.filter(|kind| session.provider(*kind).is_ok()));
     let sessions = Sessions::of(session, &state);
     let mut inventory = Inventory::default();
     for kind in [ProviderKind::Createos, ProviderKind::Local] {
         if !kinds.contains(&kind) {
             continue;
         }
-        match session.provider(kind).and_then(|provider| Ok(provider.list(Scope::Live)?)) {
+        match session.provider(kind).and_then(|provider| Ok(live(&provider, &state)?)) {
             Ok(listing) => {
+                if !listing.complete {
+                    inventory.incomplete.push(kind);
+                }
                 let items = listing.boxes.into_iter().map(|view| item(&state, &sessions, kind, view));
                 inventory.items.extend(items);
             }
@@ -97,13 +116,37 @@ pub(super) fn inventory(session: &Session) -> Result<Inventory> {
     Ok(inventory)
 }
 
+/// The live boxes. One of ours that the provider hides behind dead ones, as old builds do (contract 4.2), is
+/// looked for in the list of all, else by its id.
+fn live(provider: &Provider, state: &State) -> Result<Listing, Failure> {
+    let mut listing = provider.list(Scope::Live)?;
+    let mapped = state.records.iter().filter(|record| record.provider == provider.kind());
+    let mut hidden: HashSet<BoxId> = mapped.filter_map(|record| record.box_id.clone()).collect();
+    hidden.retain(|id| listing.boxes.iter().all(|view| view.id != *id));
+    if hidden.is_empty() {
+        return Ok(listing);
+    }
+    let all = provider.list(Scope::Everything)?;
+    listing.complete &= all.complete;
+    for view in all.boxes {
+        if hidden.remove(&view.id) && !view.status.is_gone() {
+            listing.boxes.push(view);
+        }
+    }
+    if !all.complete {
+        let views = hidden.iter().filter_map(|id| provider.get(id).ok());
+        listing.boxes.extend(views.filter(|view| !view.status.is_gone()));
+    }
+    Ok(listing)
+}
+
 fn item(state: &State, sessions: &Sessions, provider: ProviderKind, view: BoxView) -> Item {
     let record = of_box(state, provider, &view);
     let owner = match record {
         // What a failed start has left is nothing that a pane shows.
         Some(record) if record.phase == Phase::Leftover => Owner::Unmapped,
         Some(record) => sessions.owner(record),
-        None if once_here(state, &view.id, &view.name) => Owner::Unmapped,
+        None if once_here(state, provider, &view) => Owner::Unmapped,
         None => Owner::Elsewhere,
     };
     Item { provider, view, owner, worktree: record.map(|record| record.worktree.clone()) }
@@ -142,7 +185,9 @@ impl Sessions {
             Some(Panes::NotRunning) => Owner::NoSession,
             Some(Panes::Listed(panes)) => {
                 let shows = |pane: &&Pane| record.terminal.as_ref() == Some(&pane.terminal);
-                match panes.iter().find(shows) {
+                // After a restart, until the startup hook has bound it anew.
+                let restored = |pane: &&Pane| record.is_restored_in(pane);
+                match panes.iter().find(shows).or_else(|| panes.iter().find(restored)) {
                     Some(pane) => Owner::Pane(pane.id.as_str().to_owned()),
                     None if record.phase == Phase::Starting => stored(),
                     None => Owner::Orphan,
@@ -162,10 +207,11 @@ pub(super) fn of_box<'a>(state: &'a State, provider: ProviderKind, view: &BoxVie
 }
 
 /// This installation's id is in its name, and it was once in this state folder.
-fn once_here(state: &State, id: &BoxId, name: &str) -> bool {
-    is_ours(name, &state.installation)
-        && state
-            .made
-            .iter()
-            .any(|made| made.name.as_str() == name && made.id.as_ref().is_none_or(|own| own == id))
+fn once_here(state: &State, provider: ProviderKind, view: &BoxView) -> bool {
+    let is_made = |made: &Made| {
+        made.name.as_str() == view.name
+            && made.provider.is_none_or(|own| own == provider)
+            && made.id.as_ref().is_none_or(|own| *own == view.id)
+    };
+    is_ours(&view.name, &state.installation) && state.made.iter().any(is_made)
 }

@@ -15,6 +15,7 @@ mod info;
 mod install;
 mod inventory;
 mod lifecycle;
+mod mapping;
 mod popup;
 mod program;
 mod provision;

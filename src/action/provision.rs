@@ -2,6 +2,7 @@
 
 use super::create::{create, take_back};
 use super::install::{self, Installed};
+use super::mapping::restore;
 use super::report::error_text;
 use super::session::Session;
 use super::signal::Stop;
@@ -33,12 +34,11 @@ pub(super) fn provision(session: &Session) -> Result<()> {
     })?;
     let lock =
         session.store.own_record(&id)?.ok_or_else(|| Error::failed("another pane shows this box already"))?;
-    let record = session
-        .store
-        .read()?
-        .record(&id)
-        .cloned()
-        .ok_or_else(|| Error::failed("the record of this pane is gone: its box was deleted"))?;
+    let record = session.store.read()?.record(&id).cloned().ok_or_else(|| {
+        Error::failed("the record of this pane is gone")
+            .fact("state", session.paths.show(session.store.folder()))
+            .help("see which boxes there are: createos-sandbox herdr boxes")
+    })?;
     let pane = session.need_focus()?;
     let (terminal, pane_id) = (pane.terminal.clone(), pane.id.clone());
     session.store.update(|state| {
@@ -65,23 +65,16 @@ fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
     })?;
     let result = Provision::new(session, &mut record, &stop).and_then(|mut provision| provision.run());
     if stop.raised() {
-        // The clean-up already waits for our lock.
-        return Ok(());
+        // The clean-up already waits for our lock, and looks for the record then.
+        return if record.create_called { restore(session, &record) } else { Ok(()) };
     }
-    match result {
+    match result.and_then(|()| tell_ready(session, &id)) {
         Ok(()) => {
             drop(stop);
-            session.store.update(|state| {
-                if let Some(record) = state.record_mut(&id) {
-                    record.phase = Phase::Ready;
-                    record.outcome = Some(Outcome { ok: true, error: String::new(), fix: String::new() });
-                }
-                Ok(())
-            })?;
             show::show(session, &id, &lock)
         }
         Err(error) => {
-            let (error, phase) = take_back(session, &record, error)?;
+            let (error, phase) = take_back(session, &mut record, error)?;
             // Nothing is owned any more: what is left is the clean-up's, not this screen's.
             drop(lock);
             if stop.raised() {
@@ -95,6 +88,16 @@ fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
             show::failed(session, &id)
         }
     }
+}
+
+/// Turns the reservation into a mapping, and tells the start that waits.
+fn tell_ready(session: &Session, id: &RecordId) -> Result<()> {
+    session.store.update(|state| {
+        let record = state.record_mut(id).ok_or_else(|| Error::failed("the record of this start is gone"))?;
+        record.phase = Phase::Ready;
+        record.outcome = Some(Outcome { ok: true, error: String::new(), fix: String::new() });
+        Ok(())
+    })
 }
 
 struct Provision<'a> {

@@ -23,6 +23,12 @@ pub(super) fn prune(session: &Session, yes: bool, orphans: bool) -> Result<Repor
             ui::visible(error.message())
         ));
     }
+    for kind in &inventory.incomplete {
+        ui::note(format!(
+            "warning: {} does not list all its boxes: run it again when some are gone",
+            kind.word()
+        ));
+    }
     let items = inventory.items;
     let dropped = forget_gone(session)?.names;
     let unasked: Vec<_> = inventory.unasked.iter().map(|(kind, _)| kind.word()).collect();

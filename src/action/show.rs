@@ -2,6 +2,7 @@
 
 use super::back_off::BackOff;
 use super::bring_back::{bring_back, find_end};
+use super::mapping::is_deleted;
 use super::session::Session;
 use super::start::title;
 use super::terminal::{self, Keys, LoneKeys, Typed};
@@ -45,10 +46,12 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
     let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
     let modes = terminal::modes();
     let mut back_off = BackOff::new();
+    let mut last: Option<Record> = None;
     loop {
-        let Some(record) = record(session, id)? else {
-            return hold(session, id, "its box was deleted", None, Choice::Deleted);
+        let Some(record) = current(session, id, last.as_ref())? else {
+            return hold(session, id, "its box was deleted", last.as_ref(), Choice::Deleted);
         };
+        last = Some(record.clone());
         let (end, lasted) = match &record.process {
             Some(process) => attempt(session, &record, process, back_off.is_lost(), modes.as_ref()),
             None => (End::Exited(String::new()), Duration::ZERO),
@@ -125,6 +128,14 @@ fn record(session: &Session, id: &RecordId) -> Result<Option<Record>> {
     Ok(session.store.read()?.record(id).cloned())
 }
 
+/// The record, also one that the state has lost; `None` when its box was deleted.
+fn current(session: &Session, id: &RecordId, last: Option<&Record>) -> Result<Option<Record>> {
+    match (record(session, id)?, last) {
+        (None, Some(last)) if !is_deleted(session, last)? => Ok(Some(last.clone())),
+        (record, _) => Ok(record),
+    }
+}
+
 /// Runs the attach child in the pane's own terminal. Only the child carries `HERDR_AGENT`: on the pane
 /// it would stick to whatever runs there later (contract `herdr.md` 13). True for exit code 0.
 fn attach(session: &Session, record: &Record, process: &ProcessId) -> Result<bool> {
@@ -174,7 +185,7 @@ fn hold_and_bring_back(session: &Session, id: &RecordId, why: &str, record: &Rec
             Ok(_) => return Ok(true),
             Err(error) => ui::paragraph(format!("\n{}\n", super::report::error_text(&error))),
         }
-        if self::record(session, id)?.is_none() {
+        if is_deleted(session, record)? {
             return Ok(true);
         }
     }
@@ -241,7 +252,7 @@ fn choose(session: &Session, id: &RecordId, record: Option<&Record>, mut choice:
     let _holding = session.store.hold(id)?;
     offer(choice);
     loop {
-        match key(session, id, choice)? {
+        match key(session, id, record, choice)? {
             Key::Wake | Key::Enter if choice == Choice::BringBack => return Ok(Decision::BringBack),
             Key::Quit => return Ok(Decision::Close),
             Key::Shell if choice != Choice::Deleted => {
@@ -271,7 +282,7 @@ enum Key {
     Deleted,
 }
 
-fn key(session: &Session, id: &RecordId, choice: Choice) -> Result<Key> {
+fn key(session: &Session, id: &RecordId, record: Option<&Record>, choice: Choice) -> Result<Key> {
     let keys = Keys::take()?;
     let wake = session.store.wake_file(id);
     let mut lone = LoneKeys::new(Instant::now());
@@ -284,9 +295,10 @@ fn key(session: &Session, id: &RecordId, choice: Choice) -> Result<Key> {
             (Some(b'\r' | b'\n'), _) => return Ok(Key::Enter),
             (Some(b's'), _) => return Ok(Key::Shell),
             (Some(b'q'), _) | (_, Typed::Ended) => return Ok(Key::Quit),
-            (None, Typed::Nothing) if choice == Choice::BringBack && record(session, id)?.is_none() => {
-                return Ok(Key::Deleted);
-            }
+            (None, Typed::Nothing) if choice == Choice::BringBack => match record {
+                Some(record) if is_deleted(session, record)? => return Ok(Key::Deleted),
+                _ => {}
+            },
             _ => {}
         }
     }

@@ -85,7 +85,10 @@ pub(super) fn start(session: &Session) -> Result<Report> {
             Ok(())
         })?,
         Err(error) => {
-            session.store.forget(&record)?;
+            // It may have opened all the same: then its process owns the record, and ends the start by itself.
+            if let Some(_nobody) = session.store.own_record(&record.id)? {
+                session.store.forget(&record)?;
+            }
             return Err(Error::from(error).help("see what Herdr says with: herdr plugin list"));
         }
     }

@@ -112,8 +112,8 @@ pub(super) fn ready(record: Record) -> Result<Record> {
         Phase::Failed => Err(Error::failed(format!("the start of box {} failed", record.name))
             .help("read its pane, close it, and start again")),
         Phase::Leftover => {
-            Err(Error::failed(format!("box {} could not be deleted after its start failed", record.name))
-                .help("delete it with: createos-sandbox herdr prune"))
+            Err(Error::failed(format!("the start of box {} failed, and its box may be left", record.name))
+                .help(format!("delete it with: createos-sandbox herdr delete {}", record.name)))
         }
     }
 }

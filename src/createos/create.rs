@@ -2,7 +2,7 @@
 
 use super::json;
 use super::provider::ASK;
-use super::{BoxId, BoxName, Failure, Provider, ProviderKind, Refusal, Scope};
+use super::{BoxId, BoxName, Failure, Provider, ProviderKind, Scope};
 use std::time::Duration;
 
 /// The service answers when the box is up.
@@ -39,8 +39,8 @@ impl Provider {
     /// looked up by its name (quirk Q9).
     ///
     /// # Errors
-    /// The provider's refusal, or no box of that name exists afterwards. After
-    /// [`Refusal::TimedOut`] a box may exist all the same.
+    /// The provider's refusal, or no box of that name exists afterwards. A box may exist all the same:
+    /// [`Failure::may_have_happened`].
     pub(crate) fn create(&self, spec: &CreateSpec) -> Result<Created, Failure> {
         const VERB: &str = "sandbox create";
         let mut run =
@@ -67,18 +67,16 @@ impl Provider {
             .and_then(|document| json::text(&document, "id").and_then(|id| id.parse().ok()));
         match id {
             Some(id) => Ok(Created { id, name: spec.name.clone() }),
-            None => match self.find_by_name(&spec.name)? {
-                Some(id) => Ok(Created { id, name: spec.name.clone() }),
-                None => Err(Failure {
-                    refusal: Refusal::Other,
-                    verb: VERB.into(),
-                    words: format!(
-                        "the answer names no sandbox, and none is called {}: {}",
-                        spec.name,
-                        stdout.trim().chars().take(200).collect::<String>()
-                    ),
-                }),
-            },
+            None => {
+                let words = match self.find_by_name(&spec.name) {
+                    Ok(Some(id)) => return Ok(Created { id, name: spec.name.clone() }),
+                    Ok(None) => format!("none is called {}", spec.name),
+                    // A no to the listing is none to the create call.
+                    Err(failure) => failure.to_string(),
+                };
+                let stdout: String = stdout.trim().chars().take(200).collect();
+                Err(Failure::other(VERB, format!("the answer names no sandbox, and {words}: {stdout}")))
+            }
         }
     }
 

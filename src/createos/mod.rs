@@ -25,7 +25,7 @@ mod tests;
 pub(crate) use create::{CreateSpec, Created};
 pub(crate) use failure::{Failure, Refusal};
 pub(crate) use id::{BoxId, BoxName, ProcessId};
-pub(crate) use listing::Scope;
+pub(crate) use listing::{Listing, Scope};
 pub(crate) use process::{ProcessView, StartSpec};
 pub(crate) use program::{NAME as PROGRAM_NAME, Own, official, on_path};
 pub(crate) use provider::{Provider, ProviderKind};

@@ -3,6 +3,7 @@
 use super::json;
 use super::{Failure, Refusal};
 use crate::exec::{Ended, Run};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -14,7 +15,8 @@ use std::time::Duration;
 pub(super) const ASK: Duration = Duration::from_secs(60);
 
 /// Which provider it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum ProviderKind {
     /// The official `createos` program.
     Createos,
@@ -29,11 +31,6 @@ impl ProviderKind {
             Self::Createos => "createos",
             Self::Local => "local",
         }
-    }
-
-    /// The kind for its word.
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Self::Createos, Self::Local].into_iter().find(|kind| kind.word() == word)
     }
 }
 

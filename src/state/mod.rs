@@ -8,6 +8,6 @@ mod store;
 mod take_over;
 
 pub(crate) use record::{Outcome, Phase, Record, RecordId};
-pub(crate) use state::State;
+pub(crate) use state::{Made, State};
 pub(crate) use store::Store;
 pub(crate) use take_over::take_over;

@@ -1,7 +1,7 @@
 //! The record that ties a pane, a worktree and a box together: reservation first, mapping later.
 
 use crate::createos::{BoxId, BoxName, ProcessId, ProviderKind};
-use crate::herdr::{PaneId, TerminalId};
+use crate::herdr::{Pane, PaneId, TerminalId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -90,7 +90,6 @@ pub(crate) struct Record {
     #[serde(default)]
     pub(crate) pane: Option<PaneId>,
     /// Who made the box.
-    #[serde(with = "provider_word")]
     pub(crate) provider: ProviderKind,
     /// The box's name; known before the box exists.
     #[serde(rename = "box")]
@@ -129,17 +128,11 @@ pub(crate) struct Record {
     pub(crate) created_at: u64,
 }
 
-mod provider_word {
-    use crate::createos::ProviderKind;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(kind: &ProviderKind, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(kind.word())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ProviderKind, D::Error> {
-        let word = String::deserialize(deserializer)?;
-        ProviderKind::from_word(&word)
-            .ok_or_else(|| serde::de::Error::custom(format!("unknown provider {word}")))
+impl Record {
+    /// Whether a pane may be the one that showed this box before a restart. Ids are given anew, so the pane has
+    /// to be in the worktree, too.
+    pub(crate) fn is_restored_in(&self, pane: &Pane) -> bool {
+        self.pane.as_ref() == Some(&pane.id)
+            && pane.cwd.as_ref().is_none_or(|cwd| cwd.starts_with(&self.worktree))
     }
 }

@@ -1,9 +1,10 @@
 //! What the state file holds, and its version.
 
 use super::record::{Phase, Record, RecordId};
-use crate::createos::{BoxId, BoxName};
+use crate::createos::{BoxId, BoxName, ProviderKind};
 use crate::herdr::{Pane, TerminalId};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// The version that we write. A file of a newer one is not touched.
 pub(super) const VERSION: u32 = 1;
@@ -15,6 +16,9 @@ const REMEMBERED: usize = 5_000;
 pub(crate) struct Made {
     /// Its name.
     pub(crate) name: BoxName,
+    /// Who made it; none of one that was remembered by an earlier version.
+    #[serde(default)]
+    pub(crate) provider: Option<ProviderKind>,
     /// Its id; none of a box whose create call was begun and of which nothing was seen since.
     #[serde(default)]
     pub(crate) id: Option<BoxId>,
@@ -66,10 +70,17 @@ impl State {
         self.records.retain(|record| record.id != *id);
     }
 
-    /// Remembers that a box was made here, or may have been.
-    pub(crate) fn remember(&mut self, name: &BoxName, id: Option<&BoxId>) {
-        if !self.made.iter().any(|made| made.name == *name && made.id.as_ref() == id) {
-            self.made.push(Made { name: name.clone(), id: id.cloned() });
+    /// The boxes that were made from here.
+    pub(crate) fn ours(&self) -> HashSet<BoxId> {
+        let made = self.made.iter().filter_map(|made| made.id.clone());
+        made.chain(self.records.iter().filter_map(|record| record.box_id.clone())).collect()
+    }
+
+    /// Remembers that the box of a record was made here, or may have been.
+    pub(crate) fn remember(&mut self, record: &Record) {
+        let Record { name, box_id: id, provider, .. } = record;
+        if !self.made.iter().any(|made| made.name == *name && made.id == *id) {
+            self.made.push(Made { name: name.clone(), provider: Some(*provider), id: id.clone() });
             let too_many = self.made.len().saturating_sub(REMEMBERED);
             self.made.drain(..too_many);
         }
@@ -95,11 +106,7 @@ impl State {
             if alive {
                 continue;
             }
-            let shows = |pane: &&Pane| {
-                record.pane.as_ref() == Some(&pane.id)
-                    && pane.cwd.as_ref().is_none_or(|cwd| cwd.starts_with(&record.worktree))
-            };
-            match panes.iter().find(shows) {
+            match panes.iter().find(|pane| record.is_restored_in(pane)) {
                 Some(pane) => record.terminal = Some(pane.terminal.clone()),
                 None => {
                     record.terminal = None;

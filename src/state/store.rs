@@ -175,7 +175,7 @@ impl Store {
         self.update(|state| {
             state.forget(&record.id);
             if record.create_called && record.box_id.is_none() {
-                state.remember(&record.name, None);
+                state.remember(record);
             }
             Ok(())
         })?;

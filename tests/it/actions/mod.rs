@@ -8,6 +8,7 @@ mod failures;
 mod hands;
 mod holding;
 mod lists;
+mod lost;
 mod named;
 mod narrow;
 mod pause;

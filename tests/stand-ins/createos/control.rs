@@ -43,6 +43,9 @@ pub(crate) struct Control {
     /// `get` does not find boxes, as beyond the first 200 rows.
     #[serde(default)]
     pub(crate) hide_from_get: bool,
+    /// Another account is signed in, which has none of our boxes.
+    #[serde(default)]
+    pub(crate) other_account: bool,
     /// What `get` says of every box's status, whatever it is.
     #[serde(default)]
     pub(crate) status: Option<String>,

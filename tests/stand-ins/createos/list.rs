@@ -21,7 +21,8 @@ impl Call<'_> {
         }
         let own: Value = serde_json::from_slice(&output.stdout).expect("our provider answers JSON");
         let mut rows: Vec<Value> = (0..self.control.other_rows).map(other).collect();
-        for mut row in own.as_array().cloned().unwrap_or_default() {
+        let own = own.as_array().filter(|_| !self.control.other_account);
+        for mut row in own.cloned().unwrap_or_default() {
             if let Some(way) = self.control.way(row["id"].as_str().unwrap_or_default(), false) {
                 row["status"] = json!(way.status);
             }

@@ -78,6 +78,9 @@ impl Call<'_> {
             self.control.wait_while_held(verb, words);
         }
         let id = parsed.positional.first().map(String::as_str).unwrap_or_default();
+        if self.control.other_account && id.starts_with("sb-") {
+            return self.fail("not_found", &format!("no sandbox matching \"{id}\""));
+        }
         let inside = verb.starts_with("process") || matches!(verb, "exec" | "push" | "pull" | "sync");
         if let Some(way) = self.control.way(id, false).filter(|_| inside) {
             return self.fail("conflict", &format!("sandbox {id} is {}", way.status));
@@ -184,6 +187,7 @@ impl Call<'_> {
             ));
             return 1;
         }
+        self.control.ends_its_way(&id);
         self.pass(parsed)
     }
 

@@ -24,6 +24,11 @@ impl Control {
         }
     }
 
+    /// It goes nowhere any more.
+    pub(crate) fn ends_its_way(&self, id: &str) {
+        let _arrived = std::fs::remove_file(self.file(&format!("way-{id}")));
+    }
+
     /// Where the box is; `None` when it is up. A look of `get` brings it one step on.
     pub(crate) fn way(&self, id: &str, step: bool) -> Option<Way> {
         let status = std::fs::read_to_string(self.file(&format!("way-{id}"))).ok()?;
@@ -38,7 +43,7 @@ impl Control {
         match open {
             Some(n) => Some(Way { unknown: n == 0 && status == "creating", status }),
             None if self.ends_as.is_none() => {
-                let _arrived = std::fs::remove_file(self.file(&format!("way-{id}")));
+                self.ends_its_way(id);
                 None
             }
             None => self.ends_as.clone().map(|status| Way { status, unknown: false }),
