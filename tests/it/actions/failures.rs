@@ -126,6 +126,11 @@ fn after_a_key_success_is_a_title_and_failure_a_popup() {
     let shown = world.herdr(&["pane", "get", &pane])["pane"].clone();
     assert!(shown["title"].as_str().unwrap_or_default().contains("runs"), "{shown}");
     assert_eq!(shown["label"], "mine", "the user's own label stays");
+    let title = || world.herdr(&["pane", "get", &pane])["pane"]["title"].clone();
+    eventually("the title goes by itself", LONG, || title().is_null());
+    let told: Vec<_> = world.asked_of_herdr().into_iter().filter(|call| call.contains("--title")).collect();
+    assert!(told.iter().all(|call| call.ends_with("--ttl-ms 6000")), "after 6 s: {told:?}");
+    assert_eq!(world.herdr(&["pane", "get", &pane])["pane"]["label"], "mine");
 
     world.configure("[ui.toast]\ndelivery = \"herdr\"\n");
     let _ = world.press("apply").ok();

@@ -161,3 +161,19 @@ fn on_eight_rows_a_popup_has_its_beginning_and_its_keys_in_sight() {
         ),
     );
 }
+
+#[test]
+fn the_terminal_in_the_box_has_the_panes_size_and_follows_it() {
+    let world = World::new();
+    let mut pane = start_in_a_small_pane(&world, (50, 90));
+    pane.expect("Ctrl-]", LONG);
+    for (rows, columns) in [(50, 90), (20, 61), (44, 130)] {
+        pane.resize(rows, columns);
+        let began = std::time::Instant::now();
+        while !pane.text().contains(&format!("<{rows} {columns}>")) {
+            assert!(began.elapsed() < LONG, "not {rows} {columns}:\n{}", pane.text());
+            pane.send("echo \"<$(stty size)>\"\n");
+            std::thread::sleep(std::time::Duration::from_millis(300));
+        }
+    }
+}

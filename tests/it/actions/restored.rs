@@ -109,3 +109,30 @@ fn attach_keys_at_once_start_one_agent_in_one_pane() {
     eventually("the restored shell is closed", LONG, || !world.pane_ids().contains(&pane));
     assert_eq!(world.pane_ids().len(), 2, "{:?}", world.pane_ids());
 }
+
+#[test]
+fn what_the_agent_said_is_shown_again_once_in_a_new_pane_and_in_its_own() {
+    let mut world = World::new();
+    let (_, pane) = world.start();
+    let terminal = world.records()[0]["terminal"].clone();
+    world.answers(&pane, "at", "work");
+    world.types(&pane, "echo o''nly on''ce");
+    world.sees(&pane, "only once");
+    let shown = |text: &str| text.lines().filter(|line| line.trim_end() == "only once").count();
+    assert_eq!(shown(&world.screen(&pane)), 1);
+    world.herdr(&["pane", "send-keys", &pane, "ctrl+]"]);
+    world.sees(&pane, "this pane is detached");
+    world.comes_back(&pane);
+    let again =
+        || world.screen(&pane).rsplit_once("bringing it back").is_some_and(|(_, new)| shown(new) == 1);
+    eventually("its own pane shows it below", LONG, again);
+
+    world.stop_server();
+    world.serve();
+    eventually("the mapping is bound again", LONG, || world.records()[0]["terminal"] != terminal);
+    let _ = world.invoke("attach").ok();
+    let new = world.shown_elsewhere(&pane);
+    world.sees(&new, "only once");
+    world.answers(&new, "still", "here");
+    assert_eq!(shown(&world.screen(&new)), 1, "{}", world.screen(&new));
+}
