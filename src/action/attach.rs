@@ -89,11 +89,7 @@ fn show_in_new_pane(session: &Session, record: &Record, restored: Option<Pane>) 
     wait_until("the new pane did not show the box", || session.store.is_record_owned(&record.id))?;
     if let Some(opened) = opened {
         session.store.update(|state| {
-            if let Some(record) = state.record_mut(&record.id) {
-                record.socket.clone_from(&session.socket);
-                record.terminal = Some(opened.terminal);
-                record.pane = Some(opened.id);
-            }
+            state.bind(&record.id, &session.socket, &opened);
             Ok(())
         })?;
     }

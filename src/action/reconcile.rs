@@ -4,6 +4,7 @@ use super::detached;
 use super::forget::forget_gone;
 use super::session::Session;
 use crate::error::Result;
+use crate::state::Record;
 
 /// On `pane.moved` stores the pane's new id; at startup binds mappings to the panes that are there.
 ///
@@ -14,15 +15,12 @@ pub(super) fn reconcile(session: &Session) -> Result<String> {
         let socket = session.socket.as_str();
         let count = session.store.update(|state| {
             // The terminal is the identity: it stays over moves.
-            let shows = |record: &&mut crate::state::Record| {
+            let shows = |record: &&Record| {
                 record.socket == socket && record.terminal.as_ref() == Some(&moved.pane.terminal)
             };
-            Ok(state
-                .records
-                .iter_mut()
-                .filter(shows)
-                .map(|record| record.pane = Some(moved.pane.id.clone()))
-                .count())
+            let ids: Vec<_> = state.records.iter().filter(shows).map(|record| record.id.clone()).collect();
+            ids.iter().for_each(|id| state.bind(id, socket, &moved.pane));
+            Ok(ids.len())
         })?;
         return Ok(format!("{count} mappings follow pane {}", moved.pane.id));
     }

@@ -78,9 +78,8 @@ pub(super) fn start(session: &Session) -> Result<Report> {
         session.herdr.open_plugin_pane("agent", Place::RightOf(&pane.id), Some(worktree.root()), &env);
     match opened {
         Ok(pane) => session.store.update(|state| {
-            if let (Some(record), Some(pane)) = (state.record_mut(&record.id), pane) {
-                record.terminal = Some(pane.terminal);
-                record.pane = Some(pane.id);
+            if let Some(pane) = pane {
+                state.bind(&record.id, &session.socket, &pane);
             }
             Ok(())
         })?,

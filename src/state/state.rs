@@ -95,19 +95,41 @@ impl State {
             .or_else(|| self.records.iter().find(shows))
     }
 
+    /// Says which pane shows a record. Ids are given anew: what else was last seen in a pane of this id was
+    /// in an earlier one, and its id is forgotten, lest it is believed after a restart.
+    pub(crate) fn bind(&mut self, id: &RecordId, socket: &str, pane: &Pane) {
+        for record in &mut self.records {
+            if record.id == *id {
+                socket.clone_into(&mut record.socket);
+                record.terminal = Some(pane.terminal.clone());
+                record.pane = Some(pane.id.clone());
+            } else if record.socket == socket && record.pane.as_ref() == Some(&pane.id) {
+                record.pane = None;
+            }
+        }
+    }
+
     /// Binds records to the panes that are there now, after a restart: this is the one time at which a
-    /// stored pane id is believed, and only of a pane in the mapping's worktree: ids are given anew. Gives the
-    /// ids of the records that no pane shows any more; their pane id is forgotten, lest it is believed later.
+    /// stored pane id is believed, and only of a pane in the mapping's worktree that shows nothing else: ids are
+    /// given anew. Gives the ids of the records that no pane shows any more; their pane id is forgotten, lest it
+    /// is believed later.
     pub(crate) fn rebind(&mut self, socket: &str, panes: &[Pane]) -> Vec<RecordId> {
+        let mut taken: Vec<TerminalId> = Vec::new();
         let mut orphans = Vec::new();
+        for record in self.records.iter().filter(|record| record.socket == socket) {
+            let own = record.terminal.iter().filter(|own| panes.iter().any(|pane| pane.terminal == **own));
+            taken.extend(own.cloned());
+        }
         for record in self.records.iter_mut().filter(|record| record.socket == socket) {
-            let alive =
-                record.terminal.as_ref().is_some_and(|own| panes.iter().any(|pane| pane.terminal == *own));
-            if alive {
+            if record.terminal.as_ref().is_some_and(|own| taken.contains(own)) {
                 continue;
             }
-            match panes.iter().find(|pane| record.is_restored_in(pane)) {
-                Some(pane) => record.terminal = Some(pane.terminal.clone()),
+            let shows = |pane: &&Pane| record.is_restored_in(pane) && !taken.contains(&pane.terminal);
+            match panes.iter().find(shows) {
+                Some(pane) => {
+                    record.terminal = Some(pane.terminal.clone());
+                    taken.push(pane.terminal.clone());
+                }
                 None => {
                     record.terminal = None;
                     record.pane = None;

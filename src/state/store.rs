@@ -347,4 +347,32 @@ mod tests {
         assert!(state.records[1].terminal.is_none());
         assert_eq!(state.records[2].terminal.as_ref().unwrap().to_string(), "term_3");
     }
+
+    #[test]
+    fn a_pane_shows_one_box_whoever_else_was_seen_under_its_id() {
+        let pane = |terminal: &str| Pane {
+            id: PaneId::try_from("w2:p1".to_owned()).unwrap(),
+            terminal: TerminalId::try_from(terminal.to_owned()).unwrap(),
+            cwd: Some("/w".into()),
+        };
+        let records = vec![
+            record("/s", "term_1", "w2:p1"),
+            record("/s", "term_2", "w1:p2"),
+            record("/other", "term_3", "w2:p1"),
+        ];
+        let mut state = State { records, ..State::default() };
+        // The pane of the first was closed; its id came back to the second's.
+        let second = state.records[1].id.clone();
+        state.bind(&second, "/s", &pane("term_5"));
+        assert!(state.records[0].pane.is_none(), "it is not believed after a restart");
+        assert!(state.records[2].pane.is_some(), "ids of another session are its own");
+        assert_eq!(state.rebind("/s", &[pane("term_9")]), [state.records[0].id.clone()]);
+        assert_eq!(state.records[1].terminal, Some(pane("term_9").terminal));
+
+        // Of two that claim a pane, one is bound; none while the pane shows another box.
+        state.records[0] = record("/s", "term_1", "w2:p1");
+        assert_eq!(state.rebind("/s", &[pane("term_9")]), [state.records[0].id.clone()]);
+        state.records[0] = record("/s", "term_1", "w2:p1");
+        assert_eq!(state.rebind("/s", &[pane("term_10")]), [second]);
+    }
 }

@@ -113,6 +113,33 @@ fn a_failure_after_the_box_was_made_deletes_it_or_says_how() {
 }
 
 #[test]
+fn a_box_that_a_failed_start_left_is_listed_and_an_hour_later_deleted() {
+    let mut world = World::with_config(json!({ "agent": "codex" }));
+    world.script("times", json!({ "stream_cut": 1, "rm_fails": 4 }));
+    let _ = world.invoke("start").fails("could not be deleted");
+    let tries = || world.calls_of("rm").len();
+    eventually("it was tried again", LONG, || tries() == 4 && !world.runs("cleanup"));
+    let name = world.records()[0]["box"].as_str().unwrap().to_owned();
+    // Not at every key: its failure was told with the command to type.
+    for _ in 0..2 {
+        let _ = world.invoke("info").fails("failed, and its box may be left");
+        let listed = world.home.run(&["herdr", "boxes"]).success();
+        assert!(listed.stdout.contains(&name), "{listed:?}");
+    }
+    assert!(!world.runs("cleanup") && tries() == 4);
+    assert_eq!((world.boxes().len(), &world.records()[0]["phase"]), (1, &json!("leftover")));
+
+    let mut state = world.state();
+    let made = state["records"][0]["createdAt"].as_u64().expect("a time");
+    state["records"][0]["createdAt"] = json!(made - 3_600);
+    std::fs::write(world.state_folder().join("state.json"), state.to_string()).unwrap();
+    let _ = world.invoke("info");
+    eventually("the box is gone", LONG, || world.boxes().is_empty());
+    eventually("the record is gone", LONG, || world.records().is_empty());
+    assert_eq!(tries(), 5);
+}
+
+#[test]
 fn after_a_key_success_is_a_title_and_failure_a_popup() {
     let world = World::new();
     let _ = world.press("info").fails("no box");

@@ -17,6 +17,7 @@ mod programs;
 mod prune;
 mod quirks;
 mod races;
+mod reconcile;
 mod reserved;
 mod restored;
 mod result;
