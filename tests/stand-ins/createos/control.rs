@@ -143,6 +143,7 @@ impl Control {
             "do_not_track": std::env::var("CREATEOS_DO_NOT_TRACK").unwrap_or_default(),
             "output": std::env::var("CREATEOS_OUTPUT").ok(),
             "herdr_agent": std::env::var("HERDR_AGENT").ok(),
+            "stdin": std::fs::read_link("/proc/self/fd/0").ok(),
         });
         self.append("calls", &call.to_string());
     }

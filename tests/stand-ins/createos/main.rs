@@ -46,6 +46,11 @@ fn print(text: &str) {
     let _closed_pipe = std::io::stdout().write_all(text.as_bytes());
 }
 
+/// Whether this is a box's full id: `sb-` and a ULID.
+fn is_full(id: &str) -> bool {
+    id.strip_prefix("sb-").is_some_and(|rest| rest.len() == 26)
+}
+
 impl Call<'_> {
     fn run(&self, words: &[String]) -> u8 {
         let verb = self.argv.verb.as_str();
@@ -80,6 +85,10 @@ impl Call<'_> {
         let id = parsed.positional.first().map(String::as_str).unwrap_or_default();
         if self.control.other_account && id.starts_with("sb-") {
             return self.fail("not_found", &format!("no sandbox matching \"{id}\""));
+        }
+        // Anything shorter is a prefix, which may be another box's (Q11); so may a name.
+        if !matches!(verb, "create" | "list") && !is_full(id) {
+            return self.control.unknown(words);
         }
         let inside = verb.starts_with("process") || matches!(verb, "exec" | "push" | "pull" | "sync");
         if let Some(way) = self.control.way(id, false).filter(|_| inside) {
