@@ -153,6 +153,9 @@ fn after_a_key_success_is_a_title_and_failure_a_popup() {
     let shown = world.herdr(&["pane", "get", &pane])["pane"].clone();
     assert!(shown["title"].as_str().unwrap_or_default().contains("runs"), "{shown}");
     assert_eq!(shown["label"], "mine", "the user's own label stays");
+    eventually("the title goes by itself", LONG, || {
+        world.herdr(&["pane", "get", &pane])["pane"]["title"].as_str().unwrap_or_default().is_empty()
+    });
     let title = || world.herdr(&["pane", "get", &pane])["pane"]["title"].clone();
     eventually("the title goes by itself", LONG, || title().is_null());
     let told: Vec<_> = world.asked_of_herdr().into_iter().filter(|call| call.contains("--title")).collect();

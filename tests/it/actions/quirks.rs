@@ -88,6 +88,15 @@ fn an_answer_without_a_document_is_no_success_whatever_its_exit_code() {
     world.script("banner", json!(["process get"]));
     world.invoke("attach").fails("the answer is not JSON");
     assert_eq!(world.records().len(), 1);
+    let down = |code: &str| json!([{ "verb": "process get", "code": code, "message": "the moon is down" }]);
+    world.script("banner", json!([]));
+    world.script("fail", down("server_error"));
+    world.invoke("attach").fails("the moon is down");
+    // Not found is no proof either: the agent is in the list of the box's processes.
+    world.script("fail", down("not_found"));
+    assert_eq!(world.invoke("attach").ok()["processId"], world.records()[0]["processId"]);
+    let started = world.calls_of("process").into_iter().filter(|argv| argv.contains(&"start".to_owned()));
+    assert_eq!(started.count(), 1, "nothing has proven that the agent is gone");
 }
 
 #[test]

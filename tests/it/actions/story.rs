@@ -10,6 +10,10 @@ fn an_agent_starts_in_a_box_of_its_own_and_its_work_comes_home() {
     for step in ["1/5  create", "2/5  upload", "3/5  prepare", "4/5  install"] {
         world.sees(&pane, step);
     }
+    let screen = world.screen(&pane);
+    let steps: Vec<_> = screen.lines().map(str::trim).filter(|line| line.get(1..4) == Some("/5 ")).collect();
+    let timed = |line: &&str| line.ends_with(" s") || line.ends_with(" ms");
+    assert!(steps.len() == 5 && steps.iter().all(timed), "{screen}");
     let name = world.box_name();
     assert!(name.starts_with("hd-shop-") && name.len() <= 22, "{name}");
     assert_eq!(world.boxes().len(), 1);
