@@ -1,9 +1,10 @@
 //! The one line for programs that every action prints.
 
 use super::world::{Done, LONG, World, typed};
-use crate::support::{eventually, outcome};
-use serde_json::json;
+use crate::support::{Home, eventually, outcome};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 const MARK: &str = "CREATEOS_HERDR_RESULT: ";
 
@@ -17,6 +18,29 @@ fn has(done: &Done, ok: bool, fields: &[&str]) {
     let expected: BTreeSet<&str> = ["schemaVersion", "action", "ok"].iter().chain(fields).copied().collect();
     assert_eq!(found, expected, "{done:#?}");
     assert_eq!((done.result["ok"].as_bool(), done.exit_code), (Some(ok), i64::from(!ok)), "{done:#?}");
+}
+
+#[test]
+fn an_action_without_a_herdr_has_a_result_too_and_names_where_it_was_looked_for() {
+    let usual = ["/usr/local/bin/herdr", "/opt/homebrew/bin/herdr", "/usr/bin/herdr"];
+    if usual.iter().any(|place| Path::new(place).exists()) {
+        return;
+    }
+    let home = Home::new().var("HERDR_BIN_PATH", "/gone/herdr").var("PATH", "/nowhere");
+    for action in ["start", "attach", "sync", "apply", "pause", "resume", "info", "delete"] {
+        let outcome = home.run(&["herdr", action]);
+        assert_eq!(outcome.code, 1, "{outcome:?}");
+        let line = outcome.stdout.lines().last().and_then(|line| line.strip_prefix(MARK));
+        let line: Value = serde_json::from_str(line.expect("a result line")).expect("JSON");
+        assert_eq!((&line["ok"], &line["action"]), (&json!(false), &json!(action)), "{line}");
+        let error = line["error"].as_str().expect("an error");
+        assert!(error.starts_with("herdr was not found"), "{line}");
+        let own = home.path().join(".local/bin/herdr").display().to_string();
+        for place in ["/gone/herdr", "PATH=/nowhere", &own].iter().chain(&usual) {
+            assert!(error.contains(place), "{place} is not in: {error}");
+        }
+        assert!(line["fix"].as_str().expect("a fix").contains("--doctor"), "{line}");
+    }
 }
 
 #[test]
@@ -85,6 +109,8 @@ fn every_action_has_exactly_its_own_fields() {
     for action in ["attach", "sync", "pause", "resume", "info", "delete"] {
         has(&world.invoke(action), false, &["error", "fix"]);
     }
+    world.script("fail", json!([{ "verb": "create", "code": "forbidden", "message": "no more" }]));
+    has(&world.invoke("start"), false, &["error", "fix"]);
     // What shows a list has none, and an action that there is not is wrong use.
     let listed = world.home.run(&["herdr", "boxes"]).success();
     assert!(!listed.stdout.contains(MARK), "{listed:?}");
