@@ -152,6 +152,7 @@ pub(super) fn find_end(session: &Session, record: &Record, process: &ProcessId) 
             Ok(Some(End::Gone))
         }
         Status::Destroying => Ok(Some(End::Going)),
+        Status::Failed => Ok(Some(End::Failed)),
         status => Err(Error::failed(format!("the box is {status}"))),
     }
 }

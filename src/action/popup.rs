@@ -40,14 +40,19 @@ pub(super) fn delete(session: &Session) -> Result<()> {
         .and_then(|id| RecordId::try_from(id).ok())
         .and_then(|id| session.store.read().ok()?.record(&id).cloned())
         .ok_or_else(|| Error::failed("the box of this question is gone already"))?;
-    let rows = [
-        ("box", format!("{} ({})", record.name, title(&record))),
-        ("worktree", session.paths.show(&record.worktree)),
-        ("not applied", pending(session, &record)),
-    ];
-    let rows = rows.map(|(label, value)| format!("  {label:<11}   {}", ui::visible_line(&value)));
+    let question = |pending: String| {
+        let rows = [
+            ("box", format!("{} ({})", record.name, title(&record))),
+            ("worktree", session.paths.show(&record.worktree)),
+            ("not applied", pending),
+        ];
+        let rows = rows.map(|(label, value)| format!("  {label:<11}   {}", ui::visible_line(&value)));
+        format!("Delete this box for ever?\n\n{}", rows.join("\n"))
+    };
+    // To look into the box takes a while.
+    Sheet::new(question("looking …".into()), "", "").draw();
     let mut question = Sheet::new(
-        format!("Delete this box for ever?\n\n{}", rows.join("\n")),
+        question(pending(session, &record)),
         "  y, or the same key again   delete it\n  any other key              keep it",
         "y deletes, other keys keep it",
     );

@@ -28,6 +28,8 @@ pub(super) enum End {
     Exited(String),
     /// The box is paused.
     Paused,
+    /// The box has failed.
+    Failed,
     /// The box is being deleted.
     Going,
     /// The box is deleted, which is proven.
@@ -61,7 +63,7 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
             End::Gone => return hold(session, id, &why, Some(&record), Choice::Deleted),
             End::Lost(_) => back_off.lost(Instant::now(), lasted).map(|wait| ("trying", wait)),
             End::Going => back_off.lost(Instant::now(), lasted).map(|wait| ("looking", wait)),
-            End::Detached | End::Exited(_) | End::Paused => None,
+            End::Detached | End::Exited(_) | End::Paused | End::Failed => None,
         };
         if let Some((what, wait)) = again {
             ui::paragraph(format!(
@@ -167,6 +169,7 @@ fn words(record: &Record, end: &End) -> String {
         End::Exited(how) => format!("the agent has ended, {how}"),
         End::Paused if record.auto_pause.is_empty() => "the box is paused".into(),
         End::Paused => format!("the box is paused; it pauses after {} without activity", record.auto_pause),
+        End::Failed => "the box has failed".into(),
         End::Going => "its box is being deleted".into(),
         End::Gone => "its box was deleted".into(),
         End::Lost(why) => ui::visible(why),

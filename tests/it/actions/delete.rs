@@ -120,3 +120,36 @@ fn a_first_word_counts_for_a_minute() {
     assert!(world.boxes().is_empty());
     world.sees(&pane, "its box was deleted");
 }
+
+#[test]
+fn the_question_is_there_before_the_box_was_looked_into() {
+    let mut world = World::new();
+    let _ = world.start();
+    world.script("hold", json!("exec"));
+    let _ = world.press("delete").ok();
+    world.popup_says(&format!("box           {} (Shell)", world.box_name()));
+    world.popup_says("not applied   looking …");
+    world.script("hold", json!(null));
+    world.popup_says("not applied   nothing");
+    world.types_in_popup("n");
+    world.popup_closes();
+    assert_eq!(world.boxes().len(), 1);
+}
+
+#[test]
+fn a_refusal_of_the_provider_is_shown_in_the_popup_and_the_mapping_stays() {
+    let mut world = World::new();
+    let _ = world.start();
+    world.script("times", json!({ "rm_fails": 9 }));
+    let _ = world.press("delete").ok();
+    world.popup_says("Delete this box for ever?");
+    world.popup_says("keep it");
+    world.types_in_popup("y");
+    world.popup_says("the service is busy");
+    let id = world.boxes()[0]["id"].as_str().expect("an id").to_owned();
+    world.popup_says(&format!("createos sandbox rm --yes {id}"));
+    world.types_in_popup("x");
+    world.popup_closes();
+    assert_eq!((world.boxes().len(), world.records().len()), (1, 1));
+    world.script("times", json!({}));
+}

@@ -70,6 +70,28 @@ fn a_box_that_is_being_deleted_is_not_called_deleted_before_it_is() {
 }
 
 #[test]
+fn what_has_become_of_the_box_is_said_and_enter_tells_what_is_left_to_do() {
+    let mut world = World::new();
+    let (_, pane) = world.start();
+    world.answers(&pane, "at", "work");
+    world.script("status", json!("failed"));
+    world.kill("attach");
+    world.sees(&pane, "the box has failed.");
+    world.comes_back(&pane);
+    world.sees(&pane, "help: look at it with: createos sandbox get");
+    world.script("status", json!(null));
+    world.comes_back(&pane);
+    world.answers(&pane, "back", "again");
+    // On its way from one state to another: it is looked at again by itself.
+    world.script("status", json!("resuming"));
+    world.kill("attach");
+    world.sees(&pane, "the box is resuming; trying again in");
+    world.script("status", json!(null));
+    world.answers(&pane, "third", "time");
+    assert_eq!(world.records().len(), 1);
+}
+
+#[test]
 fn s_opens_a_shell_of_this_machine_in_the_worktree_that_is_no_agent() {
     // Herdr itself may have been started by an agent.
     let world = World::with(json!({ "agent": "shell" }), |home| home.var("HERDR_AGENT", "codex"));
