@@ -96,7 +96,7 @@ impl Keys {
 /// meant for the agent.
 const QUIET_BEFORE: Duration = Duration::from_secs(1);
 /// A letter with another behind it within this time begins a word, and is none of ours.
-const QUIET_BEHIND: Duration = Duration::from_millis(500);
+const QUIET_AFTER: Duration = Duration::from_millis(500);
 
 /// Tells a key that is pressed on purpose from words that are meant for the program of a moment ago.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ impl LoneKeys {
                 }
                 None
             }
-            Typed::Nothing if quiet >= QUIET_BEHIND => self.letter.take(),
+            Typed::Nothing if quiet >= QUIET_AFTER => self.letter.take(),
             Typed::Nothing | Typed::Ended => None,
         }
     }
