@@ -13,10 +13,8 @@ use crate::fs::Lock;
 use crate::herdr::Place;
 use crate::state::{Record, RecordId};
 use crate::ui;
-use crate::worktree::{self, Reason, Worktree, sync_excludes, sync_pattern};
+use crate::worktree::{Worktree, sync_patterns};
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -117,47 +115,12 @@ pub(super) fn pane(session: &Session) -> Result<()> {
     }
 }
 
-/// Everything that the upload keeps home, as patterns.
-fn excludes(session: &Session, record: &Record) -> Result<Vec<String>> {
+/// Everything that stays home, as patterns.
+fn excludes(session: &Session, record: &Record) -> Result<BTreeSet<String>> {
     let config = session.config()?;
     let worktree = Worktree::discover(&session.git()?, &record.worktree)?;
-    let mut found: BTreeSet<String> = [".git".to_owned()].into();
-    found.extend(config.sync_excludes.iter().map(|exclude| exclude.as_str().to_owned()));
-    found.extend(sync_excludes(&config.rules()));
-    for path in ignored(&worktree)? {
-        found.insert(sync_pattern(&path));
-    }
-    let selection = worktree::select(&worktree, &config.rules())?;
-    let judged = worktree::judge(&selection, &mut |_, _| {})?;
-    // What is not on disk has no contents to keep, and may be most of a sparse tree.
-    for stayed in judged.stayed.iter().filter(|stayed| stayed.reason != Reason::Missing) {
-        found.insert(sync_pattern(&stayed.path));
-    }
-    Ok(found.into_iter().collect())
-}
-
-/// What git ignores and does not track; whole folders end with `/`.
-fn ignored(worktree: &Worktree) -> Result<Vec<PathBuf>> {
-    let args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
-    let ended = worktree.run_git().args(args).run()?;
-    if !ended.success() {
-        return Err(Error::failed(format!("git cannot list what it ignores: {}", ended.stderr_text())));
-    }
-    let names = records(&ended.stdout);
-    // A folder is also listed when only what it holds is ignored, as well as that: a new file there must travel.
-    let folders: Vec<&[u8]> = names.iter().copied().filter(|name| name.ends_with(b"/")).collect();
-    let asked =
-        worktree.run_git().args(["check-ignore", "-z", "--stdin"]).stdin_bytes(folders.join(&0)).run()?;
-    let itself: BTreeSet<_> = records(&asked.stdout).into_iter().collect();
-    let told_apart = matches!(asked.code(), 0 | 1);
-    let counts = |name: &&&[u8]| {
-        let listed_below = || names.iter().any(|other| other != *name && other.starts_with(name));
-        !name.ends_with(b"/") || !told_apart || itself.contains(**name) || !listed_below()
-    };
-    Ok(names.iter().filter(counts).map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
-}
-
-/// The records of a listing that ends each with a zero.
-fn records(listing: &[u8]) -> Vec<&[u8]> {
-    listing.split(|byte| *byte == 0).filter(|name| !name.is_empty()).collect()
+    let mut excludes = sync_patterns(&worktree, &config.rules())?;
+    excludes.insert(".git".to_owned());
+    excludes.extend(config.sync_excludes.iter().map(|exclude| exclude.as_str().to_owned()));
+    Ok(excludes)
 }

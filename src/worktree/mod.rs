@@ -13,6 +13,7 @@ mod rules;
 mod secret;
 mod select;
 mod stayed;
+mod sync_patterns;
 mod tar;
 
 pub(crate) use base::{Base, Entry, Kind};
@@ -21,6 +22,7 @@ pub(crate) use git::{Worktree, reading_git};
 pub(crate) use link::{Leads, follow, leads};
 pub(crate) use pack::{Packed, Progress, judge, pack};
 pub(crate) use path::{BadPath, RelPath};
-pub(crate) use rules::{Rules, stays_home, sync_excludes, sync_pattern};
+pub(crate) use rules::{Rules, stays_home};
 pub(crate) use select::{Selection, select};
 pub(crate) use stayed::Reason;
+pub(crate) use sync_patterns::sync_patterns;

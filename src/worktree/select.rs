@@ -136,6 +136,7 @@ impl Listing {
     }
 }
 
-fn records(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The records of a listing that ends each with a zero byte.
+pub(super) fn records(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output.split(|byte| *byte == 0).filter(|record| !record.is_empty())
 }
