@@ -4,11 +4,10 @@ use super::delete::delete_now;
 use super::report::error_text;
 use super::session::Session;
 use super::sheet::Sheet;
-use super::start::{RECORD, title};
+use super::start::title;
 use crate::createos::Status;
 use crate::error::{Error, Result};
 use crate::merge::{Fate, OnClash};
-use crate::state::RecordId;
 use crate::ui;
 
 /// The variable that carries a message to its popup.
@@ -35,11 +34,8 @@ fn closed(text: String) -> Result<()> {
 /// # Errors
 /// The record is gone, or the terminal cannot be read. A provider's refusal is shown.
 pub(super) fn delete(session: &Session) -> Result<()> {
-    let record = std::env::var(RECORD)
-        .ok()
-        .and_then(|id| RecordId::try_from(id).ok())
-        .and_then(|id| session.store.read().ok()?.record(&id).cloned())
-        .ok_or_else(|| Error::failed("the box of this question is gone already"))?;
+    let record =
+        session.named_record().ok_or_else(|| Error::failed("the box of this question is gone already"))?;
     let question = |pending: String| {
         let rows = [
             ("box", format!("{} ({})", record.name, title(&record))),

@@ -10,7 +10,7 @@ use super::which::choose;
 use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
 use crate::merge::{OnClash, Outcome};
-use crate::state::{Record, RecordId};
+use crate::state::Record;
 use crate::ui::{self, Pager, Toned, Wish};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -51,11 +51,8 @@ pub(super) fn review(session: &Session) -> Result<Report> {
 /// # Errors
 /// The record is gone, or the box cannot be asked.
 pub(super) fn pane(session: &Session) -> Result<()> {
-    let record = std::env::var(RECORD)
-        .ok()
-        .and_then(|id| RecordId::try_from(id).ok())
-        .and_then(|id| session.store.read().ok()?.record(&id).cloned())
-        .ok_or_else(|| Error::failed("the box of this review is gone already"))?;
+    let record =
+        session.named_record().ok_or_else(|| Error::failed("the box of this review is gone already"))?;
     ui::line(format!("\n  asking box {} …", record.name));
     let report = show(session, &record, false)?;
     let text = match report.error() {

@@ -1,12 +1,13 @@
 //! What every action has at hand: who called, Herdr, the state, the settings, the providers.
 
 use super::program;
+use super::start::RECORD;
 use crate::config::Config;
 use crate::createos::{BoxId, Provider, ProviderBox, ProviderKind};
 use crate::error::{Error, Result};
 use crate::herdr::{Herdr, HerdrError, Invocation, Pane};
 use crate::paths::{Paths, own_binary};
-use crate::state::{Record, Store, take_over};
+use crate::state::{Record, RecordId, Store, take_over};
 use crate::worktree::Worktree;
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -140,6 +141,12 @@ impl Session {
     /// It is nowhere.
     pub(super) fn git(&self) -> Result<PathBuf> {
         program::find("git", self.recorded("git").as_deref(), self.paths.home())
+    }
+
+    /// The record that whoever opened this pane or popup named in its environment; `None` when it is forgotten.
+    pub(super) fn named_record(&self) -> Option<Record> {
+        let id = RecordId::try_from(std::env::var(RECORD).ok()?).ok()?;
+        self.store.read().ok()?.record(&id).cloned()
     }
 
     /// The plugin's settings.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::exec::Run;
 use crate::fs::Lock;
 use crate::herdr::Place;
-use crate::state::{Record, RecordId};
+use crate::state::Record;
 use crate::ui;
 use crate::worktree::{Worktree, sync_patterns};
 use std::collections::BTreeSet;
@@ -64,10 +64,8 @@ fn syncable(session: &Session, record: &Record) -> Result<(ProviderBox, PathBuf)
 /// # Errors
 /// The pane has no record, another sync runs, or the provider's sync ends with an error.
 pub(super) fn pane(session: &Session) -> Result<()> {
-    let record = std::env::var(RECORD)
-        .ok()
-        .and_then(|id| RecordId::try_from(id).ok())
-        .and_then(|id| session.store.read().ok()?.record(&id).cloned())
+    let record = session
+        .named_record()
         .ok_or_else(|| Error::failed("this pane was not opened by sync").help("press the sync key again"))?;
     let (remote, key) = syncable(session, &record)?;
     let _only = Lock::try_take(&session.store.folder().join("sync.lock"))?.ok_or_else(|| {
