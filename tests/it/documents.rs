@@ -1,7 +1,7 @@
 //! docs/json.md and docs/exit-codes.md cannot rot: examples of every document are made and their fields
 //! compared, and the commands of the table of exit codes are run.
 
-use crate::support::{Home, Repo};
+use crate::support::{Home, Repo, result_line};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -164,10 +164,7 @@ fn the_result_lines_of_the_actions_are_as_described() {
     let mut lines = Vec::new();
     let mut run = |world: &World, action: &str, rest: &[&str]| {
         let outcome = crate::support::outcome(typed(world, &pane, &[&["herdr", action], rest].concat()));
-        let line = outcome.stdout.lines().last().unwrap_or_default().to_owned();
-        let line =
-            line.strip_prefix("CREATEOS_HERDR_RESULT: ").unwrap_or_else(|| panic!("{action}: {outcome:?}"));
-        let line: Value = serde_json::from_str(line).expect("JSON");
+        let line = result_line(&outcome.stdout);
         assert_eq!(line["action"], action);
         assert_eq!(line["ok"], outcome.code == 0, "{outcome:?}");
         let result = line["result"].as_str().unwrap_or_default().to_owned();

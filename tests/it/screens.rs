@@ -4,7 +4,7 @@
 use crate::actions::world::{LONG, World};
 use crate::readme::redacted;
 use crate::setup::{CONFIG, createos, fixed_git, machine};
-use crate::support::{Herdr, Pty, User, eventually};
+use crate::support::{Herdr, Pty, RESULT, User, eventually};
 use std::path::{Path, PathBuf};
 
 /// A name in the document, and what was printed.
@@ -53,7 +53,7 @@ fn of_a_pane() -> Vec<Screen> {
     let plain = |text: String| text.replace(world.home.path().to_str().expect("text"), "~");
     let typed = |args: &[&str]| {
         let outcome = crate::support::outcome(crate::actions::world::typed(&world, &pane, args)).success();
-        let lines = outcome.stdout.lines().filter(|line| !line.starts_with("CREATEOS_HERDR_RESULT"));
+        let lines = outcome.stdout.lines().filter(|line| !line.starts_with(RESULT));
         plain(lines.map(|line| format!("{line}\n")).collect())
     };
     screens.push(("review", typed(&["herdr", "review"])));

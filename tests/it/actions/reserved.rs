@@ -1,7 +1,7 @@
 //! A reservation has two holders, the start and its pane: it is free when both are gone.
 
 use super::world::{LONG, World, typed};
-use crate::support::{eventually, outcome};
+use crate::support::{eventually, outcome, result_line};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -17,9 +17,7 @@ fn under_way(world: &mut World) -> (String, String) {
 
 /// The result line of an action that a person types in a pane.
 fn in_pane(world: &World, pane: &str, action: &str) -> Value {
-    let outcome = outcome(typed(world, pane, &["herdr", action]));
-    let line = outcome.stdout.lines().find_map(|line| line.strip_prefix("CREATEOS_HERDR_RESULT: "));
-    serde_json::from_str(line.unwrap_or_else(|| panic!("{outcome:?}"))).expect("JSON")
+    result_line(&outcome(typed(world, pane, &["herdr", action])).stdout)
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! The one line for programs that every action prints.
 
 use super::world::{Done, LONG, World, typed};
-use crate::support::{Home, eventually, outcome};
-use serde_json::{Value, json};
+use crate::support::{Home, RESULT, eventually, outcome, result_line};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
-
-const MARK: &str = "CREATEOS_HERDR_RESULT: ";
 
 /// Asserts that the action's last line is its only result line, and that it has these fields besides its own.
 #[track_caller]
 fn has(done: &Done, ok: bool, fields: &[&str]) {
-    let marked: Vec<_> = done.stdout.lines().filter(|line| line.starts_with(MARK)).collect();
+    let marked: Vec<_> = done.stdout.lines().filter(|line| line.starts_with(RESULT)).collect();
     assert_eq!(marked, [done.stdout.lines().last().unwrap_or_default()], "{done:#?}");
     let found: BTreeSet<&str> =
         done.result.as_object().expect("an object").keys().map(String::as_str).collect();
@@ -30,8 +28,7 @@ fn an_action_without_a_herdr_has_a_result_too_and_names_where_it_was_looked_for(
     for action in ["start", "attach", "sync", "apply", "pause", "resume", "info", "delete"] {
         let outcome = home.run(&["herdr", action]);
         assert_eq!(outcome.code, 1, "{outcome:?}");
-        let line = outcome.stdout.lines().last().and_then(|line| line.strip_prefix(MARK));
-        let line: Value = serde_json::from_str(line.expect("a result line")).expect("JSON");
+        let line = result_line(&outcome.stdout);
         assert_eq!((&line["ok"], &line["action"]), (&json!(false), &json!(action)), "{line}");
         let error = line["error"].as_str().expect("an error");
         assert!(error.starts_with("herdr was not found"), "{line}");
@@ -113,7 +110,7 @@ fn every_action_has_exactly_its_own_fields() {
     has(&world.invoke("start"), false, &["error", "fix"]);
     // What shows a list has none, and an action that there is not is wrong use.
     let listed = world.home.run(&["herdr", "boxes"]).success();
-    assert!(!listed.stdout.contains(MARK), "{listed:?}");
+    assert!(!listed.stdout.contains(RESULT), "{listed:?}");
     let unknown = world.home.run(&["herdr", "bogus"]).fails(2, "bogus");
-    assert!(!unknown.stdout.contains(MARK), "{unknown:?}");
+    assert!(!unknown.stdout.contains(RESULT), "{unknown:?}");
 }

@@ -1,7 +1,7 @@
 //! File sync: what travels and what does not, where its pane is and what it says, and where it is refused.
 
 use super::world::{LONG, World};
-use crate::support::{eventually, real_herdr};
+use crate::support::{eventually, program, real_herdr};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -221,9 +221,7 @@ fn sync_says_what_goes_into_the_box_and_takes_a_key_of_its_own() {
 fn a_key_that_cannot_be_had_or_used_is_told_before_a_pane_opens() {
     let world = World::new();
     let _ = world.start();
-    let keygen = world.home.path().join("bin/ssh-keygen");
-    world.home.write("bin/ssh-keygen", "#!/bin/sh\necho 'no entropy' >&2\nexit 255\n");
-    std::fs::set_permissions(&keygen, PermissionsExt::from_mode(0o755)).expect("a mode");
+    let keygen = program(&world.home, "bin/ssh-keygen", "#!/bin/sh\necho 'no entropy' >&2\nexit 255\n");
     world.invoke("sync").fails("no key for file sync could be made: no entropy");
     std::fs::remove_file(&keygen).expect("it goes");
     let key = world.state_folder().join("sync-key");

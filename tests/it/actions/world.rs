@@ -5,7 +5,7 @@ mod screens;
 mod traces;
 
 use super::hands::{Hands, keys};
-use crate::support::{Home, Repo, binary, eventually, outcome, real_herdr, stand_in};
+use crate::support::{Home, Repo, binary, eventually, outcome, real_herdr, result_line, stand_in};
 use serde_json::{Map, Value, json};
 use std::cell::{RefCell, RefMut};
 use std::os::unix::fs::symlink;
@@ -335,10 +335,8 @@ impl Drop for World {
 fn done(log: &Value) -> Done {
     let text = |key: &str| log[key].as_str().unwrap_or_default().to_owned();
     let stdout = text("stdout");
-    let line = stdout.lines().rev().find_map(|line| line.strip_prefix("CREATEOS_HERDR_RESULT: "));
-    let line = line.unwrap_or_else(|| panic!("no result line: {log:#}"));
     Done {
-        result: serde_json::from_str(line).expect("the result line is JSON"),
+        result: result_line(&stdout),
         exit_code: log["exit_code"].as_i64().unwrap_or(-1),
         stderr: text("stderr"),
         stdout,

@@ -13,7 +13,7 @@ mod names;
 mod undo;
 
 use crate::actions::world::{World, typed};
-use crate::support::{Outcome, Repo, outcome};
+use crate::support::{Outcome, Repo, outcome, result_line};
 use serde_json::Value;
 use std::cell::Cell;
 use std::path::Path;
@@ -206,6 +206,5 @@ fn bash(world: &World, folder: &Path, script: &str) -> Outcome {
 /// The result line.
 #[track_caller]
 pub fn result(outcome: &Outcome) -> Value {
-    let line = outcome.stdout.lines().rev().find_map(|line| line.strip_prefix("CREATEOS_HERDR_RESULT: "));
-    serde_json::from_str(line.unwrap_or_else(|| panic!("no result line: {outcome:?}"))).unwrap()
+    result_line(&outcome.stdout)
 }

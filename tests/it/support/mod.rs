@@ -11,6 +11,7 @@ pub use herdr::{Herdr, on_github, program, real_herdr};
 pub use http::{Answer, Server};
 pub use pty::Pty;
 
+use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,9 @@ use std::time::{Duration, Instant};
 
 /// PATH of every process that a test starts.
 pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// What the result line of an action begins with.
+pub const RESULT: &str = "CREATEOS_HERDR_RESULT: ";
 
 /// Who runs the binary. Root ignores mode bits, so what concerns isolation and permissions runs as both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +74,7 @@ impl Outcome {
 
     /// stdout as JSON.
     #[track_caller]
-    pub fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {}", self.stdout))
     }
 }
@@ -194,6 +198,14 @@ pub fn outcome(mut command: Command) -> Outcome {
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
+}
+
+/// The result line that an action printed.
+#[track_caller]
+pub fn result_line(stdout: &str) -> Value {
+    let line = stdout.lines().rev().find_map(|line| line.strip_prefix(RESULT));
+    serde_json::from_str(line.unwrap_or_else(|| panic!("no result line: {stdout}")))
+        .expect("the result line is JSON")
 }
 
 /// The binary under test, where every user can run it: the build folder may be closed to nobody.
