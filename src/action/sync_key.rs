@@ -28,7 +28,7 @@ pub(super) fn sync_key(session: &Session) -> Result<PathBuf> {
     if !opened.success() {
         let shown = session.paths.show(&key);
         return Err(Error::failed(format!("the key of file sync cannot be used: {}", opened.stderr_text()))
-            .help(format!("delete it, and the next sync makes another: rm -r {shown}")));
+            .help(format!("delete it, and the next sync makes another: rm {shown}")));
     }
     let public = folder.join("sync-key.pub");
     if crate::fs::read_regular(&public).ok().as_ref() != Some(&opened.stdout) {
