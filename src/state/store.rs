@@ -57,7 +57,7 @@ impl Store {
     pub(crate) fn peek(folder: &Path) -> Result<State> {
         let store = Self { folder: folder.to_path_buf(), seen: Arc::default() };
         match store.parse()? {
-            Parsed::State(state, _) => Ok(*state),
+            Parsed::State(state, ..) => Ok(*state),
             Parsed::Corrupt(reason) => Err(Error::failed(format!("{}: {reason}", store.file().display()))),
         }
     }
@@ -83,31 +83,34 @@ impl Store {
             return Ok(Arc::clone(state));
         }
         let (state, stamp) = match self.parse()? {
-            Parsed::State(state, stamp) => (Arc::new(*state), stamp),
+            Parsed::State(state, stamp, _) => (Arc::new(*state), stamp),
             Parsed::Corrupt(_) => (Arc::new(self.update(|state| Ok(state.clone()))?), None),
         };
         *seen = stamp.map(|stamp| (stamp, Arc::clone(&state)));
         Ok(state)
     }
 
-    /// Changes the state under its lock. Nothing is written when the change fails.
+    /// Changes the state under its lock. Nothing is written when the change fails, or changes nothing.
     ///
     /// # Errors
     /// The change's own, or the file cannot be read, locked or written.
     pub(crate) fn update<T>(&self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
         self.made()?;
         let _lock = Lock::wait(&self.folder.join("state.lock"))?;
-        let mut state = match self.parse()? {
-            Parsed::State(state, _) => *state,
+        let (mut state, written) = match self.parse()? {
+            Parsed::State(state, _, written) => (*state, written),
             Parsed::Corrupt(reason) => {
                 self.move_aside(&reason)?;
-                State::default()
+                (State::default(), Vec::new())
             }
         };
         let result = change(&mut state)?;
         let mut text = serde_json::to_vec_pretty(&state)
             .map_err(|error| Error::failed(format!("the state cannot be written: {error}")))?;
         text.push(b'\n');
+        if text == written {
+            return Ok(result);
+        }
         write_atomic(&self.file(), &text, Mode::Private)?;
         Ok(result)
     }
@@ -124,7 +127,7 @@ impl Store {
         let (found, bytes) = match read() {
             Ok(read) => read,
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Parsed::State(Box::default(), None));
+                return Ok(Parsed::State(Box::default(), None, Vec::new()));
             }
             Err(source) => return Err(Error::io("read", &path, &source)),
         };
@@ -143,7 +146,7 @@ impl Store {
         }
         let settled = found.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > SETTLED);
         Ok(match state {
-            Ok(state) => Parsed::State(Box::new(state), settled.then(|| stamp_of(&found))),
+            Ok(state) => Parsed::State(Box::new(state), settled.then(|| stamp_of(&found)), bytes),
             Err(error) => Parsed::Corrupt(error.to_string()),
         })
     }
@@ -214,8 +217,8 @@ impl Store {
 }
 
 enum Parsed {
-    /// With the file's stamp, if that tells this state from any later one.
-    State(Box<State>, Option<Stamp>),
+    /// With the file's stamp, if that tells this state from any later one, and with what it holds.
+    State(Box<State>, Option<Stamp>, Vec<u8>),
     Corrupt(String),
 }
 
