@@ -225,7 +225,9 @@ impl Screen {
         let mut frame = String::from("\x1b[H");
         let head = rows.first().cloned().unwrap_or_default();
         push(&mut frame, &head, width, false);
-        for (at, text) in rows.iter().skip(1).enumerate().skip(first).take(room) {
+        // The cursor needs a row below what is shown: the screen must not scroll.
+        let shown = room.min(height.saturating_sub(2));
+        for (at, text) in rows.iter().skip(1).enumerate().skip(first).take(shown) {
             push(&mut frame, text, width, count > 0 && at == self.selected);
         }
         frame.push_str("\x1b[J");

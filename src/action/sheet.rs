@@ -165,6 +165,11 @@ mod tests {
             assert!(shown(&mut sheet, (3, 40)).starts_with(first), "{keys:?}");
         }
         assert!(!sheet.scroll(b"y") && !sheet.scroll(b"\x1b"));
+        // Another size keeps the place, as long as there is something to show.
+        let _ = sheet.frame((2, 40));
+        assert!(sheet.scroll(b"\x1b[B\x1b[B"));
+        assert!(shown(&mut sheet, (2, 40)).starts_with("  worktree"));
+        assert!(shown(&mut sheet, (3, 40)).starts_with("  box"));
         let _ = sheet.frame((40, 120));
         assert!(!sheet.scroll(b"\x1b[B"), "there is nothing to scroll");
     }

@@ -71,6 +71,11 @@ fn the_list_fits_every_size_in_place_and_esc_gives_the_screen_back() {
         eventually("the last row is there", LONG, last);
         list.send("k".repeat(30));
     }
+    list.resize(2, 60);
+    eventually("two rows are enough for the keys", LONG, || {
+        rows(&list, (2, 60)).last() == Some(&keys.into())
+    });
+    list.resize(24, 72);
     let text = plain(&list.text());
     let strange: String = text.chars().filter(|c| c.is_control() || *c == '\u{202e}').collect();
     assert_eq!(strange, "", "a name reached the terminal as it is");
