@@ -2,6 +2,7 @@
 
 mod locks;
 mod record;
+mod salvage;
 #[expect(clippy::module_inception, reason = "the type State has a file of its own")]
 mod state;
 mod store;

@@ -1,6 +1,7 @@
 //! The state folder: one versioned file under a lock, a lock file a record and a pane, a folder a box.
 
 use super::record::Record;
+use super::salvage::salvage;
 use super::state::{State, VERSION};
 use crate::createos::BoxId;
 use crate::error::{Error, IoContext, Result};
@@ -58,7 +59,7 @@ impl Store {
         let store = Self { folder: folder.to_path_buf(), seen: Arc::default() };
         match store.parse()? {
             Parsed::State(state, ..) => Ok(*state),
-            Parsed::Corrupt(reason) => Err(Error::failed(format!("{}: {reason}", store.file().display()))),
+            Parsed::Corrupt(reason, _) => Err(Error::failed(format!("{}: {reason}", store.file().display()))),
         }
     }
 
@@ -84,7 +85,7 @@ impl Store {
         }
         let (state, stamp) = match self.parse()? {
             Parsed::State(state, stamp, _) => (Arc::new(*state), stamp),
-            Parsed::Corrupt(_) => (Arc::new(self.update(|state| Ok(state.clone()))?), None),
+            Parsed::Corrupt(..) => (Arc::new(self.update(|state| Ok(state.clone()))?), None),
         };
         *seen = stamp.map(|stamp| (stamp, Arc::clone(&state)));
         Ok(state)
@@ -99,9 +100,9 @@ impl Store {
         let _lock = Lock::wait(&self.folder.join("state.lock"))?;
         let (mut state, written) = match self.parse()? {
             Parsed::State(state, _, written) => (*state, written),
-            Parsed::Corrupt(reason) => {
+            Parsed::Corrupt(reason, readable) => {
                 self.move_aside(&reason)?;
-                (State::default(), Vec::new())
+                (*readable, Vec::new())
             }
         };
         let result = change(&mut state)?;
@@ -147,7 +148,7 @@ impl Store {
         let settled = found.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > SETTLED);
         Ok(match state {
             Ok(state) => Parsed::State(Box::new(state), settled.then(|| stamp_of(&found)), bytes),
-            Err(error) => Parsed::Corrupt(error.to_string()),
+            Err(error) => Parsed::Corrupt(error.to_string(), Box::new(salvage(&bytes))),
         })
     }
 
@@ -160,8 +161,8 @@ impl Store {
             .expect("there is always another number");
         std::fs::rename(&path, &aside).at("move aside", &path)?;
         crate::ui::note(format!(
-            "warning: {} could not be read ({reason}); it was moved to {}. Boxes that it named are still there: \
-             createos-sandbox herdr boxes",
+            "warning: {} could not be read ({reason}); it was moved to {}. What is readable of it stays, and all boxes \
+             that it named are still there: createos-sandbox herdr boxes",
             path.display(),
             aside.display()
         ));
@@ -219,7 +220,8 @@ impl Store {
 enum Parsed {
     /// With the file's stamp, if that tells this state from any later one, and with what it holds.
     State(Box<State>, Option<Stamp>, Vec<u8>),
-    Corrupt(String),
+    /// Why, and what of it is readable.
+    Corrupt(String, Box<State>),
 }
 
 /// All that is read of a file of another version.

@@ -2,22 +2,13 @@
 
 use super::world::{LONG, World, typed};
 use crate::support::{eventually, outcome, program};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use std::process::Stdio;
 
 /// Loses the state file.
 fn lose_state(world: &World) {
     std::fs::remove_file(world.state_folder().join("state.json")).expect("a state file");
-}
-
-/// Changes the state's only record.
-fn change_record(world: &World, key: &str, value: Value) {
-    let mut state = world.state();
-    state["records"][0][key] = value;
-    let staged = world.state_folder().join("state.json.new");
-    std::fs::write(&staged, state.to_string()).expect("a file");
-    std::fs::rename(staged, world.state_folder().join("state.json")).expect("a rename");
 }
 
 fn now() -> u64 {
@@ -147,7 +138,7 @@ fn a_pane_whose_opening_herdr_could_not_tell_keeps_its_record() {
 fn a_clock_that_was_set_back_is_no_second_word() {
     let world = World::new();
     let _ = world.start();
-    change_record(&world, "deleteArmedAt", json!(now() + 3_000));
+    world.edit_state(|state| state["records"][0]["deleteArmedAt"] = json!(now() + 3_000));
     assert_eq!(world.invoke("delete").ok()["result"], "confirmation-required");
     assert_eq!(world.boxes().len(), 1);
     assert_eq!(world.invoke("delete").ok()["result"], "deleted");
@@ -164,7 +155,7 @@ fn a_box_that_stays_although_its_deletion_was_answered_is_not_called_deleted() {
     eventually("it was tried again", 2 * LONG, || !world.runs("cleanup"));
     assert_eq!((world.boxes().len(), &world.records()[0]["phase"]), (1, &json!("leftover")));
 
-    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let name = world.box_name();
     let pane = world.pane_ids()[0].clone();
     let delete = || outcome(typed(&world, &pane, &["herdr", "delete", &name]));
     let _ = delete().success();
@@ -172,7 +163,7 @@ fn a_box_that_stays_although_its_deletion_was_answered_is_not_called_deleted() {
     assert!(refused.stdout.contains("it said yes, and the box is running"), "{refused:?}");
     assert_eq!(world.records().len(), 1);
     // Made in the future, as it seems: the clock was set back since.
-    change_record(&world, "createdAt", json!(now() + 1_000_000));
+    world.edit_state(|state| state["records"][0]["createdAt"] = json!(now() + 1_000_000));
     world.script("banner", json!([]));
     let _ = world.invoke("info").fails("its box may be left");
     eventually("the next action finishes it", LONG, || world.boxes().is_empty());
@@ -221,7 +212,7 @@ fn a_late_box_of_the_provider_of_before_is_listed_and_pruned() {
     let mut world = World::new();
     world.script("times", json!({ "create_late": 1 }));
     let _ = world.invoke("start").fails("may still come");
-    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let name = world.box_name();
     let pane = world.pane_ids()[0].clone();
     for _ in 0..2 {
         let _ = outcome(typed(&world, &pane, &["herdr", "delete", &name])).success();
@@ -242,7 +233,7 @@ fn a_late_box_of_the_provider_of_before_is_listed_and_pruned() {
 fn our_boxes_are_in_the_list_of_a_provider_that_does_not_list_all() {
     let mut world = World::new();
     let _ = world.start();
-    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let name = world.box_name();
     world.script("other_rows", json!(1_200));
     world.script("offset_ignored", json!(true));
     let listed = world.home.run(&["herdr", "boxes"]).success();
@@ -254,8 +245,49 @@ fn our_boxes_are_in_the_list_of_a_provider_that_does_not_list_all() {
 fn a_restored_pane_that_no_hook_has_bound_yet_keeps_its_box_from_pruning() {
     let world = World::new();
     let _ = world.start();
-    change_record(&world, "terminal", json!("term_before"));
+    world.edit_state(|state| state["records"][0]["terminal"] = json!("term_before"));
     let pruned = world.home.run(&["herdr", "prune", "--orphans", "--yes"]).success();
     assert!(pruned.stdout.contains("nothing to prune"), "{pruned:?}");
     assert_eq!(world.boxes().len(), 1);
+}
+
+#[test]
+fn one_bad_record_in_the_state_loses_no_other_box() {
+    let world = World::new();
+    let (id, pane) = world.start();
+    world.answers(&pane, "it ", "runs");
+    let installation = world.state()["installation"].clone();
+    world.edit_state(|state| {
+        let mut bad = state["records"][0].clone();
+        bad["phase"] = json!("hibernating");
+        state["records"].as_array_mut().expect("records").insert(0, bad);
+    });
+    let _ = world.invoke("info").ok();
+    assert_eq!((world.records().len(), &world.records()[0]["boxId"]), (1, &json!(id)));
+    assert_eq!(world.state()["installation"], installation);
+    assert!(world.state_folder().join("state.json.corrupt-0").exists());
+}
+
+#[test]
+fn a_state_that_cannot_be_written_for_a_while_keeps_no_box_alive() {
+    let mut world = World::new();
+    world.settles();
+    world.script("hold", json!("push"));
+    let start = world.begin("start");
+    eventually("it uploads", LONG, || !world.calls_of("push").is_empty());
+    // A folder where a file has to be refuses root too.
+    let (file, away) = (world.state_folder().join("state.json"), world.state_folder().join("away"));
+    std::fs::rename(&file, &away).expect("a rename");
+    std::fs::create_dir(&file).expect("a folder");
+    world.script("times", json!({ "rm_fails": 2 }));
+    world.script("hold", json!(null));
+    eventually("it was tried to delete it", LONG, || world.calls_of("rm").len() == 2);
+    world.kill("provision");
+    let _ = world.wait(&start);
+    assert_eq!(world.boxes().len(), 1);
+    std::fs::remove_dir(&file).expect("the folder");
+    std::fs::rename(&away, &file).expect("a rename");
+    let _ = world.invoke("info").fails("");
+    eventually("the box is gone", LONG, || world.boxes().is_empty());
+    eventually("the record is gone", LONG, || world.records().is_empty());
 }
