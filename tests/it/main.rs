@@ -11,6 +11,7 @@ mod cli;
 mod documents;
 mod herdr_contract;
 mod install_script;
+mod known_problems;
 #[cfg(target_os = "linux")]
 mod local;
 mod readme;

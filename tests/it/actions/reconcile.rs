@@ -3,7 +3,6 @@
 use super::world::{LONG, World, typed};
 use crate::support::{eventually, outcome};
 use serde_json::{Value, json};
-use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Command, Stdio};
 
 /// The socket of a session of Herdr that nobody runs: what is bound there is nobody's but ours.
@@ -56,7 +55,12 @@ fn once_more_changes_nothing_and_a_move_asks_nobody() {
     assert_eq!((&records[0]["terminal"], &records[0]["pane"]), (&json!(terminal), &json!(pane)));
     // A stored pane id is believed once, and never of a pane that another mapping is shown in.
     assert_eq!((&records[1]["terminal"], &records[1]["pane"]), (&Value::Null, &Value::Null));
-    let file = || std::fs::metadata(world.state_folder().join("state.json")).expect("a state").ino();
+    let file = || {
+        std::fs::metadata(world.state_folder().join("state.json"))
+            .expect("a state")
+            .modified()
+            .expect("a time")
+    };
     let written = file();
     assert_eq!(startup(), once);
     assert_eq!(startup(), once);
