@@ -105,6 +105,8 @@ pub(super) fn pane(session: &Session) -> Result<()> {
     let stopped = Arc::new(AtomicBool::new(false));
     let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stopped));
     let run = Run::new(&argv[0]).args(&argv[1..]).cwd("/").env("CREATEOS_DO_NOT_TRACK", "1");
+    // Herdr takes what carries it for an agent (contract `herdr.md` 13); it may be inherited.
+    let run = run.env_remove("HERDR_AGENT").env_remove("CREATEOS_OUTPUT");
     match run.interactive().run()?.code() {
         0 => Ok(()),
         _ if stopped.load(Ordering::Relaxed) => Ok(()),

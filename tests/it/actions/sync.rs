@@ -1,7 +1,7 @@
 //! File sync: what travels and what does not, where its pane is and what it says, and where it is refused.
 
 use super::world::{LONG, World};
-use crate::support::{eventually, program, real_herdr};
+use crate::support::{Home, eventually, program, real_herdr};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -183,7 +183,9 @@ fn the_pane_of_sync_is_below_a_quarter_high_and_takes_no_focus() {
 
 #[test]
 fn sync_says_what_goes_into_the_box_and_takes_a_key_of_its_own() {
-    let mut world = World::new();
+    // Variables of the shell in which Herdr was started.
+    let leaked = |home: Home| home.var("HERDR_AGENT", "codex").var("CREATEOS_OUTPUT", "json");
+    let mut world = World::with(json!({ "agent": "shell" }), leaked);
     world.home.write(".ssh/id_ed25519", "the person's own");
     world.home.write(".ssh/id_ed25519.pub", "ssh-ed25519 AAAA me\n");
     let (id, _) = world.start();
