@@ -76,7 +76,7 @@ fn the_output_of_an_installer_is_on_the_screen_while_it_runs() {
     eventually("the pane is known", LONG, || {
         world.records().first().is_some_and(|record| record["pane"].is_string())
     });
-    let pane = world.records()[0]["pane"].as_str().expect("a pane").to_owned();
+    let pane = world.box_pane();
     world.sees(&pane, "half of it");
     assert!(!world.screen(&pane).contains("installed claude") && !world.has_ended(&start));
     let id = world.boxes()[0]["id"].as_str().expect("an id").to_owned();

@@ -78,8 +78,8 @@ fn a_day_with_an_agent() {
     day.did("attach by key: the same agent, the restored shell is gone");
 
     assert_eq!(world.press("delete").ok()["result"], "confirmation-required");
-    world.popup_says("Delete this box for ever?");
     world.popup_says(&name);
+    world.popup_says("keep it");
     world.types_in_popup("y");
     world.popup_closes();
     eventually("the box is deleted", LONG, || world.boxes().is_empty());

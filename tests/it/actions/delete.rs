@@ -63,7 +63,7 @@ fn a_key_asks_in_a_popup_with_what_is_not_applied_yet() {
     assert_eq!(world.boxes().len(), 1, "any other key keeps it");
 
     let _ = world.press("delete").ok();
-    world.popup_says("Delete this box for ever?");
+    world.popup_says("keep it");
     world.types_in_popup("y");
     eventually("the box is deleted", LONG, || world.boxes().is_empty());
     world.sees(&pane, "its box was deleted");
@@ -74,7 +74,7 @@ fn the_delete_key_itself_is_the_second_word() {
     let world = World::new();
     let _ = world.start();
     let _ = world.press("delete").ok();
-    world.popup_says("Delete this box for ever?");
+    world.popup_says("keep it");
     // While a popup is open the prefix and the key reach its program, and Herdr sees neither.
     world.types_in_popup("\u{2}X");
     eventually("the box is deleted", LONG, || world.boxes().is_empty());

@@ -1,9 +1,9 @@
 //! What must not be lost: the state, a box whose answer nobody understood, the account that made it.
 
+use super::races::packing;
 use super::world::{LONG, World, typed};
 use crate::support::{eventually, outcome, program};
 use serde_json::json;
-use std::path::Path;
 use std::process::Stdio;
 
 /// Loses the state file.
@@ -54,7 +54,7 @@ fn a_pane_that_is_closed_after_the_state_was_lost_still_cleans_up() {
     world.script("hold", json!("push"));
     let _ = world.begin("start");
     eventually("it uploads", LONG, || !world.calls_of("push").is_empty());
-    let pane = world.records()[0]["pane"].as_str().unwrap().to_owned();
+    let pane = world.box_pane();
     world.kill("start");
     lose_state(&world);
     world.herdr(&["pane", "close", &pane]);
@@ -66,17 +66,11 @@ fn a_pane_that_is_closed_after_the_state_was_lost_still_cleans_up() {
 
 #[test]
 fn a_start_that_has_asked_for_no_box_waits_for_none() {
-    let slow = "#!/bin/sh\ncase $* in *ls-files*) while [ -e \"$HOME/slow\" ]; do sleep 0.05; done;; esac\n";
-    let world = World::with(json!({ "agent": "shell" }), |home| {
-        let git = outcome(home.command_of(Path::new("/bin/sh"), &["-c", "command -v git"])).success();
-        home.write("slow", "");
-        program(&home, "bin/git", &format!("{slow}exec {} \"$@\"\n", git.stdout.trim()));
-        home
-    });
+    let world = packing();
     world.settles();
     let start = world.begin("start");
     eventually("it packs", LONG, || world.runs("provision") && world.runs("ls-files"));
-    let pane = world.records()[0]["pane"].as_str().unwrap().to_owned();
+    let pane = world.box_pane();
     lose_state(&world);
     std::fs::remove_file(world.home.path().join("slow")).expect("the file");
     world.sees(&pane, "the record of this start is gone");
@@ -152,7 +146,8 @@ fn a_box_that_stays_although_its_deletion_was_answered_is_not_called_deleted() {
     world.script("times", json!({ "stream_cut": 1 }));
     let failed = world.invoke("start").fails("could not be deleted");
     assert!(!failed["error"].as_str().unwrap().contains("nothing is billed"), "{failed}");
-    eventually("it was tried again", 2 * LONG, || !world.runs("cleanup"));
+    let tried = || world.calls_of("rm").len() >= 2 && !world.runs("cleanup");
+    eventually("it was tried again", 2 * LONG, tried);
     assert_eq!((world.boxes().len(), &world.records()[0]["phase"]), (1, &json!("leftover")));
 
     let name = world.box_name();

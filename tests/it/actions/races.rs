@@ -43,7 +43,7 @@ fn closing_the_pane_of_a_start_deletes_its_box() {
     world.script("hold", json!("create"));
     let start = world.begin("start");
     eventually("the box is there", LONG, || world.boxes().len() == 1);
-    let pane = world.records()[0]["pane"].as_str().unwrap().to_owned();
+    let pane = world.box_pane();
     world.herdr(&["pane", "close", &pane]);
     eventually("its process is gone", LONG, || !world.runs("provision"));
     world.script("hold", json!(null));
@@ -136,16 +136,20 @@ fn a_box_that_comes_when_nobody_looks_for_it_any_more_is_still_ours() {
     assert!(world.boxes().is_empty());
 }
 
-#[test]
-fn a_start_that_is_killed_before_its_create_call_leaves_nothing() {
-    // git lists the worktree for ever.
+/// A world in which packing does not end while the home has a file `slow`: git lists and lists.
+pub fn packing() -> World {
     let slow = "#!/bin/sh\ncase $* in *ls-files*) while [ -e \"$HOME/slow\" ]; do sleep 0.05; done;; esac\n";
-    let world = World::with(json!({ "agent": "shell" }), |home| {
+    World::with(json!({ "agent": "shell" }), |home| {
         let git = outcome(home.command_of(Path::new("/bin/sh"), &["-c", "command -v git"])).success();
         home.write("slow", "");
         program(&home, "bin/git", &format!("{slow}exec {} \"$@\"\n", git.stdout.trim()));
         home
-    });
+    })
+}
+
+#[test]
+fn a_start_that_is_killed_before_its_create_call_leaves_nothing() {
+    let world = packing();
     let start = world.begin("start");
     eventually("it packs", LONG, || world.runs("provision") && world.runs("ls-files"));
     world.kill("provision");
@@ -202,7 +206,7 @@ fn a_pane_that_is_closed_cleans_up_by_itself() {
     eventually("the box is there", LONG, || world.boxes().len() == 1);
     // Neither the start that waits, nor another action, nor the hook is left to do it.
     world.kill("start");
-    let pane = world.records()[0]["pane"].as_str().unwrap().to_owned();
+    let pane = world.box_pane();
     world.herdr(&["pane", "close", &pane]);
     eventually("its process is gone", LONG, || !world.runs("provision"));
     world.script("hold", json!(null));

@@ -153,7 +153,7 @@ fn an_id_that_came_back_to_another_owner_is_not_bound_and_what_is_missing_is_an_
     let (_, pane) = world.start();
     let (missing, _) = world.start();
     let panes = world.pane_ids();
-    let name = world.records()[0]["box"].as_str().expect("a name").to_owned();
+    let name = world.box_name();
     world.stop_server();
     let other = world.home.write("other/a.txt", "x").parent().expect("a folder").display().to_string();
     world.edit_state(|state| {

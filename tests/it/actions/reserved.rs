@@ -12,7 +12,7 @@ fn under_way(world: &mut World) -> (String, String) {
     world.script("hold", json!("create"));
     let _ = world.begin("start");
     eventually("the box is there", LONG, || world.boxes().len() == 1);
-    (source, world.records()[0]["pane"].as_str().expect("its pane").to_owned())
+    (source, world.box_pane())
 }
 
 /// The result line of an action that a person types in a pane.

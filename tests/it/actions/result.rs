@@ -52,16 +52,11 @@ fn herdrs_log_holds_the_result_line_behind_however_much_there_is_to_read() {
     assert_eq!(shown.result["result"], "shown");
     assert!(shown.stdout.contains("name-1") && !shown.stdout.contains("+29999"), "{}", shown.stdout.len());
     assert!(shown.stdout.contains("more lines: createos-sandbox herdr review"), "{}", shown.stdout);
-    let whole = outcome(typed(&world, &shown_in(&world), &["herdr", "review"])).success();
+    let whole = outcome(typed(&world, &world.box_pane(), &["herdr", "review"])).success();
     assert!(whole.stdout.contains("+29999") && whole.stdout.contains("\"result\":\"shown\""));
     let applied = world.invoke("apply");
     assert_eq!(applied.result["result"], "applied");
     assert_eq!(world.repo.read("name-900"), "900\n");
-}
-
-/// The pane of the only record.
-fn shown_in(world: &World) -> String {
-    world.records()[0]["pane"].as_str().expect("a pane").to_owned()
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn a_box_on_its_way_is_waited_for_and_is_in_the_list_meanwhile() {
     assert!(row.contains("creating"), "{listed:?}");
     world.script("slow", json!(0));
     assert_eq!(world.wait(&start).ok()["result"], "started");
-    let pane = world.records()[0]["pane"].as_str().expect("a pane").to_owned();
+    let pane = world.box_pane();
     world.answers(&pane, "it ", "is up");
 
     for action in ["resume", "attach"] {

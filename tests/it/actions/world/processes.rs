@@ -1,7 +1,9 @@
 //! The processes of ours: found by a word on their command line, and killed.
 
-use super::World;
-use rustix::process::{Pid, Signal, kill_process};
+use super::{LONG, World};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 impl World {
@@ -20,10 +22,18 @@ impl World {
         running(word, self.home.path())
     }
 
-    /// Kills every process of ours that runs `WORD`, as the kernel does that is out of memory.
+    /// Kills every process of ours that runs `WORD`, as the kernel does that is out of memory, and waits for their
+    /// end: until then they hold their locks.
     #[track_caller]
     pub fn kill(&self, word: &str) {
+        let open = |pid: &Pid| pidfd_open(*pid, PidfdFlags::empty()).ok();
+        let killed: Vec<OwnedFd> = processes(word, self.home.path()).iter().filter_map(open).collect();
         self.signal(word, Signal::KILL);
+        for process in killed {
+            let limit = Timespec::try_from(LONG).expect("a short time");
+            let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&limit)).expect("a poll");
+            assert_eq!(ended, 1, "what runs {word} outlives a kill");
+        }
     }
 
     /// Sends a signal to every process of ours that runs `WORD`.

@@ -42,6 +42,12 @@ impl World {
         self.records()[0]["box"].as_str().expect("a name").to_owned()
     }
 
+    /// The id of the pane that shows it.
+    #[track_caller]
+    pub fn box_pane(&self) -> String {
+        self.records()[0]["pane"].as_str().expect("a pane").to_owned()
+    }
+
     /// Waits until the only record's box is shown in another pane than this one; that pane.
     #[track_caller]
     pub fn shown_elsewhere(&self, pane: &str) -> String {
