@@ -45,12 +45,7 @@ pub(super) fn bring_back(session: &Session, id: &RecordId) -> Result<Brought> {
             .help("delete the box and start again")
     })?;
     let process = start_agent(&provider, &box_id, &record.remote_root.parse()?, agent, &program)?;
-    session.store.update(|state| {
-        if let Some(record) = state.record_mut(id) {
-            record.process = Some(process.clone());
-        }
-        Ok(())
-    })?;
+    session.store.change(id, |record| record.process = Some(process.clone()))?;
     Ok(Brought { process, anew: true })
 }
 

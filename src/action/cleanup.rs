@@ -42,12 +42,7 @@ fn delete_what_was_made(session: &Session, record: &mut Record) -> Result<()> {
     })?;
     if let Err(failure) = delete_box(session, &provider, &box_id) {
         record.phase = Phase::Leftover;
-        session.store.update(|state| {
-            if let Some(record) = state.record_mut(&record.id) {
-                record.phase = Phase::Leftover;
-            }
-            Ok(())
-        })?;
+        session.store.change(&record.id, |record| record.phase = Phase::Leftover)?;
         // It may have been forgotten with the whole state while the box was looked for.
         restore(session, record)?;
         return Err(failure.into());

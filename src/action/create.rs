@@ -24,7 +24,11 @@ pub(super) fn create(
     provider: &Provider,
 ) -> Result<Created> {
     for _ in 0..NAMES {
-        save(session, record, |record| record.create_called = true)?;
+        if let Err(error) = save(session, record, |record| record.create_called = true) {
+            // Nothing was called: there is no box to look for.
+            record.create_called = false;
+            return Err(error);
+        }
         let spec = CreateSpec {
             name: record.name.clone(),
             shape: config.shape.as_str().into(),
@@ -35,8 +39,6 @@ pub(super) fn create(
         };
         match provider.create(&spec) {
             Ok(created) => {
-                // Known here whatever becomes of the state: what fails now must find the box.
-                record.box_id = Some(created.id.clone());
                 save(session, record, |record| record.box_id = Some(created.id.clone()))?;
                 session.store.update(|state| {
                     state.remember(record);
@@ -46,7 +48,6 @@ pub(super) fn create(
             }
             Err(failure) if failure.refusal == Refusal::NameTaken => {
                 let name = renamed(&record.name)?;
-                record.create_called = false;
                 save(session, record, |record| {
                     record.name = name.clone();
                     record.create_called = false;
@@ -54,7 +55,6 @@ pub(super) fn create(
             }
             Err(failure) => {
                 if !failure.may_have_happened() {
-                    record.create_called = false;
                     save(session, record, |record| record.create_called = false)?;
                 }
                 return Err(refused(session, record, failure));
@@ -64,16 +64,16 @@ pub(super) fn create(
     Err(Error::failed(format!("{NAMES} box names in a row were taken")).help("press the start key again"))
 }
 
+/// Changes the record here, whatever becomes of the state: what fails later must find the box. Then in the state.
 fn save(session: &Session, record: &mut Record, change: impl Fn(&mut Record)) -> Result<()> {
+    change(record);
     session.store.update(|state| match state.record_mut(&record.id) {
         Some(record) => {
             change(record);
             Ok(())
         }
         None => Err(Error::failed("the record of this start is gone")),
-    })?;
-    change(record);
-    Ok(())
+    })
 }
 
 /// A refusal with what it means here: which of the boxes are our own.
@@ -128,11 +128,8 @@ pub(super) fn take_back(session: &Session, record: &mut Record, mut error: Error
     }
     record.phase = phase;
     record.outcome = Some(Outcome { ok: false, error: full_message(&error), fix: error.hints().join("; ") });
-    let told = session.store.update(|state| {
-        if let Some(told) = state.record_mut(&record.id) {
-            (told.phase, told.outcome, told.box_id) = (phase, record.outcome.clone(), record.box_id.clone());
-        }
-        Ok(())
+    let told = session.store.change(&record.id, |told| {
+        (told.phase, told.outcome, told.box_id) = (phase, record.outcome.clone(), record.box_id.clone());
     });
     // What is left is not forgotten with the state.
     let kept = || if phase == Phase::Leftover { restore(session, record) } else { Ok(()) };

@@ -32,12 +32,7 @@ pub(super) fn delete(session: &Session) -> Result<Report> {
     if record.delete_armed_at.is_some_and(|at| is_armed(at, now())) {
         return delete_now(session, &record);
     }
-    session.store.update(|state| {
-        if let Some(record) = state.record_mut(&record.id) {
-            record.delete_armed_at = Some(now());
-        }
-        Ok(())
-    })?;
+    session.store.change(&record.id, |record| record.delete_armed_at = Some(now()))?;
     Ok(confirm(
         &record,
         format!(

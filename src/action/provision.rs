@@ -40,14 +40,9 @@ pub(super) fn provision(session: &Session) -> Result<()> {
             .help("see which boxes there are: createos-sandbox herdr boxes")
     })?;
     let pane = session.need_focus()?;
-    let (terminal, pane_id) = (pane.terminal.clone(), pane.id.clone());
     session.store.update(|state| {
-        if let Some(record) = state.record_mut(&id) {
-            // An attach may bring a box here that another session of Herdr has shown.
-            record.socket.clone_from(&session.socket);
-            record.terminal = Some(terminal);
-            record.pane = Some(pane_id);
-        }
+        // An attach may bring a box here that another session of Herdr has shown.
+        state.bind(&id, &session.socket, pane);
         Ok(())
     })?;
     match record.phase {
@@ -159,12 +154,9 @@ impl<'a> Provision<'a> {
 
         self.steps.begin("start");
         let process = start_agent(&self.provider, &created.id, &self.root, self.agent, &installed.program)?;
-        self.session.store.update(|state| {
-            if let Some(record) = state.record_mut(&self.record.id) {
-                record.program = Some(installed.program.clone());
-                record.process = Some(process);
-            }
-            Ok(())
+        self.session.store.change(&self.record.id, |record| {
+            record.program = Some(installed.program.clone());
+            record.process = Some(process);
         })?;
         self.steps.done("start", "attached. Ctrl-] detaches");
         Ok(())

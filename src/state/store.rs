@@ -1,6 +1,6 @@
 //! The state folder: one versioned file under a lock, a lock file a record and a pane, a folder a box.
 
-use super::record::Record;
+use super::record::{Record, RecordId};
 use super::salvage::salvage;
 use super::state::{State, VERSION};
 use crate::createos::BoxId;
@@ -114,6 +114,17 @@ impl Store {
         }
         write_atomic(&self.file(), &text, Mode::Private)?;
         Ok(result)
+    }
+
+    /// Changes a record under the state's lock, if it is there.
+    ///
+    /// # Errors
+    /// Those of [`Store::update`].
+    pub(crate) fn change(&self, id: &RecordId, change: impl FnOnce(&mut Record)) -> Result<()> {
+        self.update(|state| {
+            state.record_mut(id).map(change);
+            Ok(())
+        })
     }
 
     fn parse(&self) -> Result<Parsed> {
@@ -243,7 +254,7 @@ mod tests {
     use super::*;
     use crate::createos::{BoxName, ProviderKind};
     use crate::herdr::{Pane, PaneId, TerminalId};
-    use crate::state::{Phase, RecordId};
+    use crate::state::Phase;
 
     fn record(socket: &str, terminal: &str, pane: &str) -> Record {
         Record {
