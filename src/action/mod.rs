@@ -11,6 +11,7 @@ mod create;
 mod delete;
 mod detached;
 mod forget;
+mod holding;
 mod info;
 mod install;
 mod inventory;

@@ -7,7 +7,7 @@ use super::report::error_text;
 use super::session::Session;
 use super::signal::Stop;
 use super::start::{RECORD, title};
-use super::{archive, detached, show, terminal};
+use super::{archive, detached, holding, show, terminal};
 use crate::config::{Agent, Config, RemoteRoot};
 use crate::createos::{BoxId, ProcessId, Provider, ProviderBox, StartSpec};
 use crate::error::{Error, Result};
@@ -80,7 +80,7 @@ fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
                 detached::cleanup(session, &id)?;
             }
             ui::paragraph(format!("\n{}", error_text(&error)));
-            show::failed(session, &id)
+            holding::failed(session, &id)
         }
     }
 }
