@@ -76,9 +76,12 @@ fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
                 return Ok(());
             }
             drop(stop);
-            if phase == Phase::Leftover {
-                detached::cleanup(session, &id)?;
-            }
+            let goes_on = if phase == Phase::Leftover { detached::cleanup(session, &id) } else { Ok(()) };
+            let error = match goes_on {
+                Ok(()) => error,
+                // The next action does it.
+                Err(unstarted) => error.fact("clean-up", unstarted.message()),
+            };
             ui::paragraph(format!("\n{}", error_text(&error)));
             holding::failed(session, &id)
         }

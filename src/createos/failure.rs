@@ -175,6 +175,9 @@ fn classify(code: &str, words: &str) -> Refusal {
         Refusal::LifecycleBroken
     } else if says("not signed in") || says("session has expired") || says("session is not usable") {
         Refusal::SignedOut
+    } else if says("post \"http") {
+        // The connection failed: what else it says is an address, not an answer.
+        Refusal::Other
     } else if says("not allowed") && says("choices:") {
         Refusal::Shape
     } else if says("no credit") || says("insufficient credit") || says("status 402") {
@@ -238,6 +241,7 @@ mod tests {
             ("not_found", "no sandbox matching \"hd-x\"", true),
             ("error", "read tcp: connection reset by peer", true),
             ("", "unexpected EOF", true),
+            ("error", "Post \"https://limits.example/v1/sandboxes?name=taken\": EOF", true),
         ] {
             assert_eq!(failure(code, words).may_have_happened(), may, "{words}");
         }

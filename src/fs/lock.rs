@@ -1,8 +1,8 @@
 //! An exclusive advisory lock on a file of ours, held while the value lives.
 
 use crate::error::{IoContext, Result};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,9 +18,13 @@ impl Lock {
     /// # Errors
     /// The file cannot be opened, created or locked.
     pub(crate) fn wait(path: &Path) -> Result<Self> {
-        let file = open(path)?;
-        file.lock().at("lock", path)?;
-        Ok(Self { _file: file })
+        loop {
+            let file = open(path)?;
+            file.lock().at("lock", path)?;
+            if is_at(&file, path) {
+                return Ok(Self { _file: file });
+            }
+        }
     }
 
     /// Whether somebody holds the lock. Looking takes it shared, so that two who look do not see each other.
@@ -58,13 +62,22 @@ impl Lock {
     /// # Errors
     /// The file cannot be opened, created or locked.
     pub(crate) fn try_take(path: &Path) -> Result<Option<Self>> {
-        let file = open(path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(source)) => Err(source).at("lock", path),
+        loop {
+            let file = open(path)?;
+            match file.try_lock() {
+                Ok(()) if is_at(&file, path) => return Ok(Some(Self { _file: file })),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(source)) => return Err(source).at("lock", path),
+            }
         }
     }
+}
+
+/// Whether the file is still the one at its place: the lock of one that was removed meanwhile keeps nobody out.
+fn is_at(file: &File, path: &Path) -> bool {
+    let place = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    file.metadata().map(place).ok() == std::fs::metadata(path).map(place).ok()
 }
 
 fn open(path: &Path) -> Result<File> {
@@ -81,6 +94,27 @@ fn open(path: &Path) -> Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_waited_for_a_file_that_was_removed_meanwhile_waits_for_the_new_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let first = Lock::wait(&path).unwrap();
+        let waits = std::thread::spawn({
+            let path = path.clone();
+            move || Lock::wait(&path).unwrap()
+        });
+        // Long enough to have opened it; if not, there is nothing to prove.
+        std::thread::sleep(Duration::from_millis(200));
+        std::fs::remove_file(&path).unwrap();
+        let second = Lock::try_take(&path).unwrap().expect("a new file is free");
+        drop(first);
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(!waits.is_finished(), "two have the lock");
+        drop(second);
+        drop(waits.join().unwrap());
+        assert!(!Lock::is_held(&path).unwrap());
+    }
 
     #[test]
     fn those_who_look_are_not_taken_for_an_owner() {
