@@ -4,13 +4,12 @@ use super::back_off::BackOff;
 use super::bring_back::find_end;
 use super::holding::{hold, hold_and_bring_back};
 use super::mapping::is_deleted;
-use super::session::Session;
+use super::session::{Session, box_id};
 use super::start::title;
 use super::terminal::{self, Keys, LoneKeys, Typed};
 use crate::config::Agent;
 use crate::createos::ProcessId;
 use crate::error::Result;
-use crate::exec::Run;
 use crate::fs::Lock;
 use crate::state::{Record, RecordId};
 use crate::ui;
@@ -130,14 +129,12 @@ fn current(session: &Session, id: &RecordId, last: Option<&Record>) -> Result<Op
 /// it would stick to whatever runs there later (contract `herdr.md` 13). True for exit code 0.
 fn attach(session: &Session, record: &Record, process: &ProcessId) -> Result<bool> {
     let provider = session.provider(record.provider)?;
-    let id = super::session::box_id(record)?;
-    let argv = provider.attach_argv(&id, process, true);
-    let mut run = Run::new(&argv[0]).args(&argv[1..]).cwd("/").env("CREATEOS_DO_NOT_TRACK", "1");
-    run = match record.agent.parse::<Agent>().ok().and_then(|agent| agent.spec().label.clone()) {
+    let run = provider.attach(&box_id(record)?, process);
+    let run = match record.agent.parse::<Agent>().ok().and_then(|agent| agent.spec().label.clone()) {
         Some(label) => run.env("HERDR_AGENT", label),
-        None => run.env_remove("HERDR_AGENT"),
+        None => run,
     };
-    Ok(run.interactive().run()?.success())
+    Ok(run.run()?.success())
 }
 
 fn judge(session: &Session, record: &Record, process: &ProcessId, ended_well: bool) -> End {

@@ -8,7 +8,6 @@ use super::sync_key::sync_key;
 use super::which::choose;
 use crate::createos::{ProviderBox, ProviderKind};
 use crate::error::{Error, Result};
-use crate::exec::Run;
 use crate::fs::Lock;
 use crate::herdr::Place;
 use crate::state::Record;
@@ -100,14 +99,10 @@ pub(super) fn pane(session: &Session) -> Result<()> {
         words.extend(["--exclude", pattern]);
     }
     words.push(remote.id.as_str());
-    let argv = remote.provider.argv(words);
     // Ctrl-C is the child's; we stay to say how it ended, unless that was wished.
     let stopped = Arc::new(AtomicBool::new(false));
     let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stopped));
-    let run = Run::new(&argv[0]).args(&argv[1..]).cwd("/").env("CREATEOS_DO_NOT_TRACK", "1");
-    // Herdr takes what carries it for an agent (contract `herdr.md` 13); it may be inherited.
-    let run = run.env_remove("HERDR_AGENT").env_remove("CREATEOS_OUTPUT");
-    match run.interactive().run()?.code() {
+    match remote.provider.watched(words).run()?.code() {
         0 => Ok(()),
         _ if stopped.load(Ordering::Relaxed) => Ok(()),
         code => Err(Error::failed(format!("file sync ended with exit code {code}"))

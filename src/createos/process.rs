@@ -3,8 +3,8 @@
 use super::json;
 use super::provider::ASK;
 use super::{BoxId, Failure, ProcessId, Provider};
+use crate::exec::Run;
 use serde_json::Value;
-use std::ffi::OsString;
 use std::time::Duration;
 
 /// A process to start on a PTY.
@@ -111,14 +111,9 @@ impl Provider {
         Ok(Self::finish("sandbox process attach", run)?.stdout_text())
     }
 
-    /// The argv that attaches a terminal to a process. With `replay` it shows the retained output
-    /// first; agents otherwise leave the pane blank until they repaint (quirk Q12).
-    pub(crate) fn attach_argv(&self, id: &BoxId, process: &ProcessId, replay: bool) -> Vec<OsString> {
-        let mut words = vec!["process", "attach"];
-        if replay {
-            words.extend(["--after", "0"]);
-        }
-        words.extend([id.as_str(), process.as_str()]);
-        self.argv(words)
+    /// Attaches our own terminal to a process. The retained output is shown first: agents otherwise leave the
+    /// pane blank until they repaint (quirk Q12).
+    pub(crate) fn attach(&self, id: &BoxId, process: &ProcessId) -> Run<'static> {
+        self.watched(["process", "attach", "--after", "0", id.as_str(), process.as_str()])
     }
 }

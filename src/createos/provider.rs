@@ -93,13 +93,10 @@ impl Provider {
             .ok_or_else(|| Failure::other("--version", format!("it printed no version: {}", text.trim())))
     }
 
-    /// The argv of `sandbox …` for a call that a person sees, such as attach: program first.
-    pub(crate) fn argv<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, words: I) -> Vec<OsString> {
-        let mut argv = vec![self.program.clone().into_os_string()];
-        argv.extend(self.leading().map(OsString::from));
-        argv.push("sandbox".into());
-        argv.extend(words.into_iter().map(|word| word.as_ref().to_owned()));
-        argv
+    /// `PROGRAM [local] sandbox …` on our own terminal, for a call that a person watches: in its own colours, and
+    /// without a time limit.
+    pub(crate) fn watched<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, words: I) -> Run<'static> {
+        self.quiet().args(self.leading()).arg("sandbox").args(words).interactive()
     }
 
     /// The command line that a person would type, for messages.
@@ -115,18 +112,21 @@ impl Provider {
         (self.kind == ProviderKind::Local).then_some("local").into_iter()
     }
 
-    /// Every call has its time limit, and none can be built without. Neutral folder, since the CLI loads a
-    /// `.env` from its own (quirk Q14), and a quiet environment.
+    /// Every call that nobody watches has its time limit, and none can be built without.
     fn base<'a>(&self, limit: Duration) -> Run<'a> {
-        let run = match &self.stop {
-            Some(raised) => Run::new(&self.program).stop_when(Arc::clone(raised)),
-            None => Run::new(&self.program),
-        };
+        let run = self.quiet().limit(limit).env("NO_COLOR", "1");
+        match &self.stop {
+            Some(raised) => run.stop_when(Arc::clone(raised)),
+            None => run,
+        }
+    }
+
+    /// Neutral folder, since the CLI loads a `.env` from its own (quirk Q14), and a quiet environment.
+    fn quiet<'a>(&self) -> Run<'a> {
+        let run = Run::new(&self.program);
         let run = self.env.iter().fold(run, |run, (name, value)| run.env(name, value));
-        run.limit(limit)
-            .cwd("/")
+        run.cwd("/")
             .env("CREATEOS_DO_NOT_TRACK", "1")
-            .env("NO_COLOR", "1")
             .env_remove("CREATEOS_OUTPUT")
             .env_remove("CREATEOS_DEBUG")
             // Herdr takes what carries it for an agent (contract `herdr.md` 13); it may be inherited.
