@@ -145,7 +145,8 @@ build() { # build INTO
     # On a terminal cargo's own progress shows that it goes on.
     quiet=--quiet
     if [ -t 2 ]; then quiet=''; fi
-    cargo install ${quiet:+"$quiet"} --locked --no-track --path "$checkout" --root "$1/built" ||
+    # The folder on PATH keeps cargo from advising to add it: it is gone in a moment.
+    PATH="$PATH:$1/built/bin" cargo install ${quiet:+"$quiet"} --locked --no-track --path "$checkout" --root "$1/built" ||
         fail "the build failed" "nothing was changed; see above"
     mv "$1/built/bin/$name" "$1/$name"
 }
@@ -158,7 +159,7 @@ install() {
     fi
     if [ -n "$dry_run" ]; then
         say "Would $how"
-        say "Would put it to $dir/$name"
+        say "Would put it at $dir/$name"
         if [ -n "$shim" ]; then say "Would run: $dir/$name shim install"; fi
         return
     fi

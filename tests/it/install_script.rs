@@ -296,7 +296,7 @@ fn a_dry_run_does_nothing() {
     assert_eq!(
         told.stdout,
         format!(
-            "Would download the newest release for {} from {base}\nWould put it to {binary}\nWould run: {binary} shim install\n",
+            "Would download the newest release for {} from {base}\nWould put it at {binary}\nWould run: {binary} shim install\n",
             asset().trim_start_matches("createos-sandbox-")
         )
     );
@@ -352,6 +352,7 @@ fn a_checkout_is_built_with_cargo() {
         &home,
         "bin/cargo",
         "#!/bin/sh\necho \"$*\" > \"$HOME/asked\"\nwhile [ \"$1\" != --root ]; do shift; done\nmkdir -p \"$2/bin\"\n\
+         case \":$PATH:\" in *\":$2/bin:\"*) ;; *) echo \"add $2/bin to your PATH\" >&2 ;; esac\n\
          printf '#!/bin/sh\\necho built\\n' > \"$2/bin/createos-sandbox\"\n",
     );
     let run = |home: &Home| outcome(home.command_of(&home.path().join("checkout/install.sh"), &[]));
@@ -360,6 +361,7 @@ fn a_checkout_is_built_with_cargo() {
     let (before, after) = done.stdout.split_once('\n').expect("two lines");
     assert!(before.contains("the first time takes some minutes"), "{done:?}");
     assert!(after.starts_with("Installed built to "), "{done:?}");
+    assert_eq!(done.stderr, "", "cargo does not advise to put a folder on PATH that is gone in a moment");
     let checkout = home.path().join("checkout").display().to_string();
     let asked = home.read("asked");
     assert!(

@@ -39,7 +39,7 @@ impl CreateosInstall {
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             format!("download {} and its .sha256, and compare them", self.asset),
-            format!("put it to {}", self.target.display()),
+            format!("put it at {}", self.target.display()),
         ];
         if self.replaces {
             lines.push(format!("keep the one that is there as {BACKUP} beside it"));
