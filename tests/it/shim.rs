@@ -137,6 +137,9 @@ fn install_and_remove_keep_the_link() {
     assert!(made.stdout.contains("~/.zshrc"), "{made:?}");
     let absent = which::which_in("createos", Some(PATH), "/").is_err();
     assert_eq!(made.stdout.contains("The official createos is not on PATH"), absent, "{made:?}");
+    // A setup with boxes on this machine needs no createos, and would install none.
+    let install = "createos-sandbox setup herdr --provider createos --install-missing";
+    assert_eq!(made.stdout.contains(install), absent, "{made:?}");
     program(&home, "bin/createos", OFFICIAL);
     let mut with_official = home.command(&["shim", "install"]);
     with_official.env("PATH", format!("{}/bin:{PATH}", home.path().display()));

@@ -135,7 +135,7 @@ fn global<'a>(
 fn real() -> Result<std::path::PathBuf> {
     official(&std::env::var_os("PATH").unwrap_or_default()).ok_or_else(|| {
         Error::cannot_run("the official createos program is not on PATH; only createos-sandbox's own link is")
-            .help("to install it: createos-sandbox setup herdr --install-missing")
+            .help("to install it: createos-sandbox setup herdr --provider createos --install-missing")
             .help("to remove the link: createos-sandbox shim remove")
     })
 }

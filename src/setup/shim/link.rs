@@ -66,7 +66,7 @@ pub(crate) fn install(paths: &Paths, path: &OsStr, shell: Option<&OsStr>) -> Res
     if official(path).is_none() {
         ui::line(
             "The official createos is not on PATH: by this link only createos sandbox setup herdr works until it is.\n\
-             To install it: createos-sandbox setup herdr --install-missing",
+             To install it: createos-sandbox setup herdr --provider createos --install-missing",
         );
     }
     Ok(0)
