@@ -80,7 +80,8 @@ const ABOVE: usize = 5;
 impl Choice {
     /// The keys with what they do, in lines for a screen of this size; in fewer words where rows are few.
     fn offered(self, folder: &str, (rows, columns): (u16, u16)) -> String {
-        let stays = if self == Self::BringBack { " (the box stays; herdr boxes shows it)" } else { "" };
+        let stays =
+            if self == Self::BringBack { " (the box stays: createos-sandbox herdr boxes)" } else { "" };
         let lines = |folder: &str, stays: &str| {
             let back = (self == Self::BringBack).then(|| "  Enter   resume and reattach".to_owned());
             let shell = (self != Self::Deleted).then(|| format!("  s       a shell on THIS machine{folder}"));
@@ -191,7 +192,7 @@ mod tests {
         assert_eq!(
             Choice::BringBack.offered("~/a long/way/to/shop", (12, 40)),
             "  Enter   resume and reattach\n  s       a shell on THIS machine, in\n          ~/a long/way/to/shop\n  \
-             q       close this pane (the box\n          stays; herdr boxes shows it)"
+             q       close this pane (the box\n          stays:\n          createos-sandbox herdr boxes)"
         );
         assert_eq!(
             Choice::BringBack.offered("~/a long/way/to/shop", (9, 40)),

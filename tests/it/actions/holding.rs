@@ -97,7 +97,7 @@ fn s_opens_a_shell_of_this_machine_in_the_worktree_that_is_no_agent() {
     let world = World::with(json!({ "agent": "shell" }), |home| home.var("HERDR_AGENT", "codex"));
     let (_, pane) = world.start();
     world.types(&pane, "exit 7");
-    world.sees(&pane, "q       close this pane (the box stays; herdr boxes shows it)");
+    world.sees(&pane, "q       close this pane (the box stays: createos-sandbox herdr boxes)");
     // Meant for the agent that has just ended.
     world.types(&pane, "squash the last commits please");
     world.key(&pane, "s");

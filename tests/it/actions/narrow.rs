@@ -67,7 +67,10 @@ fn a_start_and_the_holding_screen_fit_into_forty_columns() {
     pane.expect("close this pane", LONG);
     shows(&pane, "Shell in hd-shop-ab3dxyzzy: the agent\nhas ended, exit code 7.");
     shows(&pane, "  Enter   resume and reattach\n  s       a shell on THIS machine, in\n          ~/shop\n");
-    shows(&pane, "  q       close this pane (the box\n          stays; herdr boxes shows it)");
+    shows(
+        &pane,
+        "  q       close this pane (the box\n          stays:\n          createos-sandbox herdr boxes)",
+    );
     std::thread::sleep(CALM);
     pane.send("q");
     assert!(pane.wait(LONG).success(), "q closes it");
