@@ -1,6 +1,7 @@
 //! The one error type: a kind that decides the exit code, a message, facts and hints.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// `Result` with this crate's [`Error`].
@@ -51,7 +52,14 @@ impl Error {
 
     /// An I/O error, never without its path.
     pub(crate) fn io(doing: &str, path: &Path, source: &std::io::Error) -> Self {
-        Self::failed(format!("could not {doing} {}: {source}", path.display()))
+        // A temporary file's error ends with its own name, which helps nobody.
+        let words = source.to_string();
+        let words = words.rsplit_once(" at path \"").map_or(words.as_str(), |(words, _)| words);
+        Self::failed(format!("could not {doing} {}: {words}", path.display())).help(match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make some space, then run this again",
+            ErrorKind::ReadOnlyFilesystem => "it is mounted read-only: make it writable, then run this again",
+            _ => "",
+        })
     }
 
     /// Adds a labelled fact, shown aligned below the message.
@@ -125,5 +133,25 @@ impl<T> IoContext<T> for std::io::Result<T> {
 impl<T> IoContext<T> for rustix::io::Result<T> {
     fn at(self, doing: &str, path: &Path) -> Result<T> {
         self.map_err(|source| Error::io(doing, path, &source.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_io_error_names_its_path_once_and_says_what_helps() {
+        let none = tempfile::NamedTempFile::new_in("/nowhere").expect_err("there is no such folder");
+        let error = Error::io("write", Path::new("/nowhere"), &none);
+        assert_eq!(error.message(), "could not write /nowhere: No such file or directory (os error 2)");
+        assert!(error.hints().is_empty());
+        for (kind, hint) in [
+            (ErrorKind::StorageFull, "make some space, then run this again"),
+            (ErrorKind::QuotaExceeded, "make some space, then run this again"),
+            (ErrorKind::ReadOnlyFilesystem, "it is mounted read-only: make it writable, then run this again"),
+        ] {
+            assert_eq!(Error::io("write", Path::new("/x"), &kind.into()).hints(), [hint]);
+        }
     }
 }
