@@ -153,7 +153,7 @@ impl Session<'_> {
         let context = Context::new(template, self.request, &observed, self.paths, ui::is_on_terminal());
         let checks = checks::all(&context);
         let code = check::exit_code(&checks, self.request.strict);
-        self.say(render::doctor(&checks));
+        self.say(render::doctor(&checks, ui::columns()));
         self.annotate(&checks);
         report.add_checks(checks);
         code

@@ -4,11 +4,12 @@ use super::change::{Change, Line};
 use super::check::{Check, Status, Summary};
 use super::plan::{Plan, Warning};
 use crate::paths::Paths;
-use crate::ui::{Tone, coloured, visible};
+use crate::ui::{Tone, coloured, visible, wrap};
+use unicode_width::UnicodeWidthStr;
 
-/// The doctor's report.
-pub(super) fn doctor(checks: &[Check]) -> String {
-    let mut text = format!("createos-sandbox setup herdr --doctor\n\n{}\n", list(checks));
+/// The doctor's report, for a terminal of so many columns; `None` breaks no line.
+pub(super) fn doctor(checks: &[Check], columns: Option<usize>) -> String {
+    let mut text = format!("createos-sandbox setup herdr --doctor\n\n{}\n", list(checks, columns));
     let summary = Summary::of(checks);
     let mut parts = Vec::new();
     if summary.failed > 0 {
@@ -26,8 +27,9 @@ pub(super) fn doctor(checks: &[Check]) -> String {
     text
 }
 
-/// Checks, a line each, with the fix below what needs one.
-pub(super) fn list(checks: &[Check]) -> String {
+/// Checks, a line each, with the fix below what needs one. Where a line is too wide its path stands below,
+/// in one piece, and words are broken in their column; a fix stays whole, to be copied.
+fn list(checks: &[Check], columns: Option<usize>) -> String {
     let id_width = checks.iter().map(|check| check.id.len()).max().unwrap_or(0);
     let found_width = checks.iter().filter_map(version).map(str::len).max().unwrap_or(0);
     let mut text = String::new();
@@ -39,21 +41,26 @@ pub(super) fn list(checks: &[Check]) -> String {
             Status::Skip => ("skip", Tone::Faint),
         };
         let word = coloured(tone, &format!("{word:<4}"));
+        let head = format!("  {word}  {:<id_width$}  ", check.id);
+        let indent = " ".repeat(id_width + 10);
+        let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(indent.len()));
         let says = match version(check) {
             Some(found) => {
                 let path = check.path.as_deref().unwrap_or_default();
                 let needs = check.needed.as_ref().filter(|_| check.status == Status::Fail);
                 let needs = needs.map_or_else(String::new, |needed| format!("     needs {needed}"));
-                format!("{found:<found_width$}   {path}{needs}")
+                visible(&format!("{found:<found_width$}   {path}{needs}"))
             }
-            None => match (&check.path, check.status) {
-                (Some(path), _) if !check.message.contains(path.as_str()) => {
-                    format!("{}   {path}", check.message)
+            None => {
+                let message = visible(&check.message);
+                match check.path.as_deref().filter(|path| !check.message.contains(path)).map(visible) {
+                    Some(path) if message.width() + 3 + path.width() <= room => format!("{message}   {path}"),
+                    Some(path) => format!("{}\n{path}", broken(&message, room)),
+                    None => broken(&message, room),
                 }
-                _ => check.message.clone(),
-            },
+            }
         };
-        text.push_str(&format!("  {word}  {:<id_width$}  {}\n", check.id, visible(says.trim_end())));
+        text.push_str(&format!("{head}{}\n", says.trim_end().replace('\n', &format!("\n{indent}"))));
         if let (Some(fix), true) = (&check.fix, check.status != Status::Ok) {
             for (index, line) in fix.lines().enumerate() {
                 let lead = if index == 0 { "fix: " } else { "     " };
@@ -62,6 +69,11 @@ pub(super) fn list(checks: &[Check]) -> String {
         }
     }
     text
+}
+
+/// Words broken at `room`, unless it is too little to read in.
+fn broken(message: &str, room: usize) -> String {
+    if room < 20 { message.to_owned() } else { wrap(message, room) }
 }
 
 /// The version of a program that was found: it stands in a column of its own.

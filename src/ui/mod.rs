@@ -14,7 +14,7 @@ pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;
 pub(crate) use steps::Steps;
 pub(crate) use text::{bytes, count, is_hostile, seconds, visible, visible_line};
-pub(crate) use wrap::{paragraph, wrap};
+pub(crate) use wrap::{columns, paragraph, wrap};
 
 use crate::error::Error;
 use std::io::Write;

@@ -60,3 +60,20 @@ fn ctrl_c_at_any_question_changes_nothing_and_ends_with_130() {
     terminal.expect("stopped at the question", LIMIT);
     assert_eq!(tree(home.path()), before);
 }
+
+/// On a terminal that is too narrow for a line its path stands below it in one piece, and words keep their column.
+#[test]
+fn the_doctor_keeps_its_columns_on_a_narrow_terminal() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let mut terminal = Pty::spawn(home.command(&["setup", "herdr", "--doctor"]), 24, 60);
+    terminal.expect("Nothing was changed.", LIMIT);
+    assert!(terminal.wait(LIMIT).success(), "{}", terminal.text());
+    let text = terminal.text().replace("\r\n", "\n");
+    let column = " ".repeat(23);
+    let path = "~/.config/herdr/plugins/config/createos.sandbox/config.json";
+    let config = format!("  config         there is none, so the defaults apply\n{column}{path}\n");
+    assert!(text.contains(&config), "{text}");
+    let egress = format!("  egress         open: a box may reach anything (no\n{column}egress list)\n");
+    assert!(text.contains(&egress), "{text}");
+}
