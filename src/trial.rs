@@ -95,8 +95,11 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
         "Done in {}. The commit above was made in the box and came home as a patch.",
         ui::seconds(steps.elapsed())
     ));
-    ui::line("Next: createos-sandbox setup herdr --provider local   (boxes on this machine, no account)");
-    ui::line("      createos-sandbox setup herdr                    (CreateOS microVMs)");
+    ui::line("Next: createos-sandbox setup herdr --provider local   (boxes here, no account)");
+    ui::line("   or createos-sandbox setup herdr                    (CreateOS microVMs)");
+    if which::which("createos-sandbox").is_err() {
+        ui::line("It is not on PATH yet; in a checkout, ./install.sh comes first.");
+    }
     Ok(())
 }
 

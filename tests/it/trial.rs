@@ -1,6 +1,6 @@
 //! `try`: the whole loop on a real box.
 
-use crate::support::{Home, PATH, Pty, Repo, User, eventually, outcome};
+use crate::support::{Home, PATH, Pty, Repo, User, eventually, outcome, program};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -64,10 +64,18 @@ fn a_worktree_is_tried_on_a_copy_and_stays_as_it_was() {
     repo.write("new.txt", "not committed\n");
     let before = repo.git(&["status", "--porcelain"]);
     let outcome = home.run(&["try", "--worktree", "work"]).success();
+    assert!(outcome.stdout.contains("It is not on PATH yet"), "{outcome:?}");
     assert!(outcome.stdout.contains("3 files"), "{outcome:?}");
     assert!(outcome.stdout.contains(".env"), "{outcome:?}");
     assert_eq!(repo.git(&["status", "--porcelain"]), before);
     assert_eq!(repo.read("a.txt"), "one\n");
+
+    program(&home, "bin/createos-sandbox", "#!/bin/sh\n");
+    let mut installed = home.command(&["try"]);
+    installed.env("PATH", format!("{}/bin:{PATH}", home.path().display()));
+    let installed = self::outcome(installed).success();
+    let end = "\n   or createos-sandbox setup herdr                    (CreateOS microVMs)\n";
+    assert!(installed.stdout.ends_with(end), "{installed:?}");
 }
 
 #[test]
