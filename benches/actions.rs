@@ -119,9 +119,9 @@ const CASES: &[Case] = &[
     Case {
         event: ("startup", ""),
         mapped: 100,
-        made: 5_000,
+        made: 1_000,
         again: true,
-        ..case("reconcile at the start again, 100 boxes mapped, 5,000 made", &["herdr", "reconcile"])
+        ..case("reconcile at the start again, 100 boxes mapped, 1,000 made", &["herdr", "reconcile"])
     },
 ];
 
