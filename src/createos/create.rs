@@ -98,7 +98,7 @@ impl Provider {
     /// What the provider knows about a sandbox. A destroyed one may still be known.
     ///
     /// # Errors
-    /// The provider's refusal. [`Refusal::NotFound`] is no proof that it is gone.
+    /// The provider's refusal. [`super::Refusal::NotFound`] is no proof that it is gone.
     pub(crate) fn get(&self, id: &BoxId) -> Result<super::BoxView, Failure> {
         let document = Self::document("sandbox get", self.json(ASK).args(["get", id.as_str()]))?;
         super::BoxView::parse("sandbox get", &document)
