@@ -100,7 +100,7 @@ const CASES: &[Case] = &[
     case("version", &["version"]),
     case("info", &["herdr", "info"]),
     Case { mapped: 0, fails: true, ..case("info, no box", &["herdr", "info"]) },
-    Case { mapped: 100, made: 5_000, ..case("info, 100 boxes mapped, 5,000 made", &["herdr", "info"]) },
+    Case { mapped: 100, made: 1_000, ..case("info, 100 boxes mapped, 1,000 made", &["herdr", "info"]) },
     case("pause", &["herdr", "pause"]),
     case("resume", &["herdr", "resume"]),
     Case { refused: true, fails: true, ..case("attach, refused", &["herdr", "attach"]) },

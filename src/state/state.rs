@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 /// The version that we write. A file of a newer one is not touched.
 pub(super) const VERSION: u32 = 1;
-/// How many boxes that we once made are remembered for `prune`.
-const REMEMBERED: usize = 5_000;
+/// How many boxes that we once made are remembered, the newest: for `prune`, and read by every action.
+const REMEMBERED: usize = 1_000;
 
 /// A box that was once in this state folder.
 #[derive(Debug, Clone, Serialize, Deserialize)]
