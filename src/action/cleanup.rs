@@ -16,8 +16,6 @@ const LATE_BOX: Duration = Duration::from_secs(60);
 /// # Errors
 /// The box could not be deleted: the record stays and names it.
 pub(super) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
-    // A session of our own: what closes the pane must not reach us. It fails only for a group leader.
-    let _is_leader = rustix::process::setsid();
     let _owned = session.store.lock_record(id)?;
     let Some(mut record) = session.store.read()?.record(id).cloned() else { return Ok(()) };
     match record.phase {

@@ -4,14 +4,16 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::paths::own_binary;
 use crate::state::{Phase, RecordId};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A box that could not be deleted is left alone for so long after its start, in seconds.
 const AGAIN: u64 = 3600;
 
-/// Starts `cleanup` for a record and does not wait for it. It makes a session of its own at once: when
-/// a pane is closed, half a second is left (contract `herdr.md` 13).
+/// Starts `cleanup` for a record and does not wait for it. It has a session of its own from its first moment:
+/// when a pane is closed, what still is in the terminal's foreground is hung up, and half a second is left
+/// (contract `herdr.md` 13).
 ///
 /// # Errors
 /// It cannot be started.
@@ -25,16 +27,25 @@ pub(super) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
 /// It cannot be started.
 pub(super) fn cleanup_at(state: &Path, id: &RecordId) -> Result<()> {
     let binary = own_binary()?;
-    Command::new(&binary)
+    let mut command = Command::new(&binary);
+    command
         .args(["herdr", "cleanup", id.as_str()])
         .env("HERDR_PLUGIN_STATE_DIR", state)
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map(|_| ())
-        .map_err(|source| Error::failed(format!("could not start the clean-up: {source}")))
+        .stderr(Stdio::null());
+    // SAFETY: one system call between fork and exec, no allocation and no lock.
+    unsafe {
+        command.pre_exec(|| {
+            rustix::process::setsid()?;
+            Ok(())
+        });
+    }
+    match command.spawn() {
+        Ok(_) => Ok(()),
+        Err(source) => Err(Error::failed(format!("could not start the clean-up: {source}"))),
+    }
 }
 
 /// Finishes every record that nobody owns any more: its pane's process and the start that reserved it
