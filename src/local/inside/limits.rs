@@ -7,6 +7,10 @@ const COUNTED: [&str; 4] =
 /// An entry gets one part of so many.
 const PARTS: u64 = 4;
 
+/// What a box has of its own and needs no second one of. From a namespace of another cgroup tree a program could
+/// mount the host's and freeze or kill what runs there, where the tree belongs to this user.
+const SINGLE: [&str; 1] = ["max_cgroup_namespaces"];
+
 /// The limits for one entry.
 pub(super) struct Limits(Vec<(String, u64)>);
 
@@ -17,7 +21,8 @@ pub(super) fn of_the_host() -> Limits {
         let host: u64 = std::fs::read_to_string(&path).ok()?.trim().parse().ok()?;
         Some((path, (host / PARTS).max(1)))
     };
-    Limits(COUNTED.iter().filter_map(limit).collect())
+    let single = SINGLE.iter().map(|name| (format!("/proc/sys/user/{name}"), 1));
+    Limits(COUNTED.iter().filter_map(limit).chain(single).collect())
 }
 
 impl Limits {

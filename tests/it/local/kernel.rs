@@ -117,6 +117,29 @@ fn a_box_leaves_the_host_most_of_its_user_s_watches() {
 }
 
 #[test]
+fn a_box_cannot_reach_the_host_s_cgroups() {
+    for user in User::all() {
+        let made = Sandbox::of(user);
+        let limited = "echo 1 > /proc/sys/user/max_cgroup_namespaces";
+        let host = |script: &str| {
+            outcome(made.home().command_of(Path::new("unshare"), &["-U", "-r", "sh", "-c", script]))
+        };
+        if host(limited).code != 0 {
+            eprintln!("skipped for {user:?}: this machine has no such limit, or lets nobody set it");
+            continue;
+        }
+        // A mount of the tree is what makes its `cgroup.kill` and `cgroup.freeze` reachable.
+        let mount = "unshare -U -r -m -C sh -c 'mount -t cgroup2 none /mnt && echo mounted'";
+        let proof = host(mount);
+        assert_eq!(proof.stdout, "mounted\n", "it bites outside of a box: {proof:?}");
+        let tried = made.sh(mount);
+        assert_eq!((tried.stdout.as_str(), tried.code == 0), ("", false), "{user:?} {tried:?}");
+        // Programs with a sandbox of their own need the other namespaces.
+        assert_eq!(made.say("unshare -U -r -m sh -c 'echo nested'"), "nested\n", "{user:?}");
+    }
+}
+
+#[test]
 fn a_root_that_was_shut_from_inside_opens_again() {
     for user in User::all() {
         let made = Sandbox::with(Home::of(user), &["--network", "none"]);
