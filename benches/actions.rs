@@ -285,7 +285,8 @@ fn children() -> Duration {
         usage
     };
     let time = |time: libc::timeval| {
-        Duration::from_secs(time.tv_sec.cast_unsigned()) + Duration::from_micros(time.tv_usec.cast_unsigned())
+        let whole = |part: i64| part.try_into().expect("a time is not negative");
+        Duration::from_secs(whole(time.tv_sec)) + Duration::from_micros(whole(time.tv_usec.into()))
     };
     time(usage.ru_utime) + time(usage.ru_stime)
 }

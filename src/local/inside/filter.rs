@@ -16,12 +16,14 @@ const MISSING: [libc::c_long; 13] = [
     libc::SYS_userfaultfd,
     libc::SYS_open_by_handle_at,
     libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
+    KEXEC_FILE_LOAD,
     libc::SYS_init_module,
     libc::SYS_finit_module,
     libc::SYS_delete_module,
     libc::SYS_quotactl,
 ];
+/// libc lacks it for aarch64 with musl; the kernel's tables give its number.
+const KEXEC_FILE_LOAD: libc::c_long = if cfg!(target_arch = "x86_64") { 320 } else { 294 };
 /// Requests to a terminal that put words into somebody else's mouth: TIOCSTI and TIOCLINUX.
 const FORBIDDEN_IOCTLS: [u32; 2] = [0x5412, 0x541c];
 

@@ -118,10 +118,12 @@ pub(super) fn loopback_up() -> Result<()> {
     // SAFETY: zero is a valid ifreq; the name fits and stays terminated.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
-        *to = from.cast_signed();
+        // Signed on some architectures only.
+        *to = *from as libc::c_char;
     }
     request.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
+    // glibc and musl give requests different types.
+    const SET_FLAGS: libc::Ioctl = libc::SIOCSIFFLAGS as libc::Ioctl;
     // SAFETY: SIOCSIFFLAGS reads one ifreq, which lives until the call returns.
-    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) }.into())
-        .map(|_| ())
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), SET_FLAGS, &raw const request) }.into()).map(|_| ())
 }
