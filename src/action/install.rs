@@ -89,7 +89,8 @@ pub(super) fn blocked(agent: Agent, egress: &[EgressRule]) -> Vec<&'static str> 
 
 fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
     let said = provider.exec(id, NEEDED, programs, Duration::from_secs(60))?;
-    let missing: Vec<_> = said.stdout.lines().filter_map(|line| line.strip_prefix("MISSING ")).collect();
+    let text = said.text();
+    let missing: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("MISSING ")).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -102,7 +103,8 @@ fn find(provider: &Provider, id: &BoxId, agent: Agent) -> Result<Option<String>>
     let mut args = vec![agent.spec().program.as_str()];
     args.extend(Agent::search_folders().iter().map(String::as_str));
     let said = provider.exec(id, FIND, &args, Duration::from_secs(60))?;
-    let found = said.stdout.lines().find_map(|line| line.strip_prefix("FOUND "));
+    let text = said.text();
+    let found = text.lines().find_map(|line| line.strip_prefix("FOUND "));
     // A path from a box is data: it is only ever one argv word for that same box.
     Ok(found.filter(|path| path.starts_with('/') && path.len() < 1000).map(str::to_owned))
 }
@@ -159,7 +161,7 @@ fn with_version(provider: &Provider, id: &BoxId, agent: Agent, program: String) 
     // Only for the screen: an agent that prints none is as good.
     let said = provider.exec(id, "\"$1\" --version </dev/null", &[&program], Duration::from_secs(20));
     let version = said.ok().filter(|said| said.code == 0).and_then(|said| {
-        said.stdout.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(
+        said.text().split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(
             |word| {
                 ui::visible(&format!(
                     "{} {}",

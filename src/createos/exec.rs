@@ -1,9 +1,14 @@
-//! `sandbox exec`: a script in the box, buffered or streamed.
+//! `sandbox exec`: a script in the box.
+//!
+//! On every CLI its output comes raw, as text: what is no UTF-8 is lost, a character that two pieces of the stream
+//! share as well, and a stream that is cut ends like one that is complete (contract `createos-cli.md` 0.1, 4.5). So
+//! stdout travels as base64, and both streams begin and end with a marker of this call.
 
-use super::json;
-use super::{BoxId, Failure, Provider, Refusal};
-use crate::exec::Run;
-use serde_json::Value;
+use super::base64;
+use super::failure;
+use super::{BoxId, Failure, Provider};
+use crate::exec::{Ended, Run};
+use memchr::memmem;
 use std::time::Duration;
 
 /// `$0` of every script: it shows up in the box's process list.
@@ -13,22 +18,40 @@ const NAME: &str = "createos-sandbox";
 /// words that the CLI looks for in the whole argv: `--help`, `-h`, `help`, `--` (quirks Q1, Q3).
 const UNGUARD: &str = "for a in \"$@\"; do set -- \"$@\" \"${a#=}\"; shift; done; unset a\n";
 
+/// Runs the script `$2` with what follows, between two markers `$1`. What a login shell's profile prints comes before.
+const FRAMED: &str = r#"m=$1 s=$2; shift 2
+command -v base64 >/dev/null 2>&1 && e=base64 || e=cat
+printf '%s<%s\n' "$m" "$e"; printf '%s<cat\n' "$m" >&2
+bash -c "$s" createos-sandbox "$@" | "$e"; c=${PIPESTATUS[0]}
+printf '\n%s>%d\n' "$m" "$c"; printf '\n%s>%d\n' "$m" "$c" >&2"#;
+
+/// How much of what an unfinished script printed is told.
+const TOLD: usize = 300;
+
 /// What a script in a box answered.
 #[derive(Debug)]
 pub(crate) struct Said {
     /// Exit code of the script.
     pub(crate) code: i32,
-    /// Its stdout; damaged bytes are replaced, a final line feed may have been added.
-    pub(crate) stdout: String,
-    /// Its stderr.
+    /// Its stdout, byte for byte.
+    pub(crate) stdout: Vec<u8>,
+    /// Its stderr; damaged bytes are replaced.
     pub(crate) stderr: String,
+}
+
+impl Said {
+    /// Its stdout as text, damaged bytes replaced.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
 }
 
 impl Provider {
     /// Runs `bash -lc SCRIPT createos-sandbox ARGS…` and waits for its answer.
     ///
     /// # Errors
-    /// The box or the provider could not run it. The script's exit code is no error.
+    /// The box or the provider could not run it, or the connection ended before it did. The script's exit code is no
+    /// error.
     pub(crate) fn exec(
         &self,
         id: &BoxId,
@@ -37,19 +60,19 @@ impl Provider {
         limit: Duration,
     ) -> Result<Said, Failure> {
         const VERB: &str = "sandbox exec";
-        let run = command(self.json(limit).arg("exec"), id, script, args);
+        let marker = format!("createos-sandbox-{}", crate::random::hex(16));
+        let mut words = vec![marker.as_str(), script];
+        words.extend_from_slice(args);
+        let run = command(self.sandbox(limit).args(["exec", "--stream"]), id, FRAMED, &words);
         let ended = run.run().map_err(|error| Failure::from_exec(VERB, &error))?;
-        let document = json::first_document(&ended.stdout_text());
-        let code = document.as_ref().and_then(|document| document.get("exit_code")?.as_i64());
-        let (Some(document), Some(code)) = (document, code) else {
-            return Err(Failure::from_ended(VERB, &ended));
-        };
-        if let Some(words) = json::text(&document, "error") {
-            return Err(Failure::other(VERB, words));
+        let (out, err) = (Framed::read(&ended.stdout, &marker), Framed::read(&ended.stderr, &marker));
+        match (out.end, err.end) {
+            (Some(code), Some(_)) => {
+                let text = String::from_utf8_lossy(err.body);
+                Ok(Said { code, stdout: out.bytes(), stderr: text.into_owned() })
+            }
+            _ => Err(unfinished(VERB, &ended, &out, &err)),
         }
-        let text = |key| document.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let code = i32::try_from(code).unwrap_or(i32::MAX);
-        Ok(Said { code, stdout: text("stdout"), stderr: text("stderr") })
     }
 
     /// Runs a script and passes its output, stderr mixed in, to `show` as it comes.
@@ -80,11 +103,9 @@ impl Provider {
         let ended = run.run().map_err(|error| Failure::from_exec(VERB, &error))?;
         match tail.end() {
             Some(code) => Ok(code),
-            None if ended.success() => Err(Failure {
-                refusal: Refusal::Other,
-                verb: VERB.into(),
-                words: "the connection to the box ended before the script did".into(),
-            }),
+            None if ended.success() => {
+                Err(Failure::cut(VERB, "the connection to the box ended before the script did"))
+            }
             None => Err(Failure::from_ended(VERB, &ended)),
         }
     }
@@ -93,6 +114,80 @@ impl Provider {
 fn command<'a>(run: Run<'a>, id: &BoxId, script: &str, args: &[&str]) -> Run<'a> {
     let script = if args.is_empty() { script.to_owned() } else { format!("{UNGUARD}{script}") };
     run.args([id.as_str(), "--", "bash", "-lc", &script, NAME]).args(args.iter().map(|arg| format!("={arg}")))
+}
+
+/// One stream of a script between its markers.
+#[derive(Debug)]
+struct Framed<'a> {
+    /// The first marker came: the script was started.
+    began: bool,
+    /// It is base64.
+    encoded: bool,
+    /// What stands behind the first marker, up to the second one.
+    body: &'a [u8],
+    /// The exit code, from the second marker.
+    end: Option<i32>,
+}
+
+impl<'a> Framed<'a> {
+    fn read(stream: &'a [u8], marker: &str) -> Self {
+        let Some((line, behind)) = behind(stream, &format!("{marker}<")) else {
+            return Self { began: false, encoded: false, body: stream, end: None };
+        };
+        let (encoded, last) = (line == b"base64", format!("\n{marker}>"));
+        let end = memmem::find(behind, last.as_bytes()).and_then(|at| {
+            let (code, _) = self::behind(&behind[at..], &last)?;
+            Some((&behind[..at], std::str::from_utf8(code).ok()?.trim_end().parse().ok()?))
+        });
+        match end {
+            Some((body, code)) => Self { began: true, encoded, body, end: Some(code) },
+            None => Self { began: true, encoded, body: behind, end: None },
+        }
+    }
+
+    /// What the script wrote; of an unfinished one nothing that its end would have made whole.
+    fn bytes(&self) -> Vec<u8> {
+        if self.encoded { base64::decode(self.body) } else { self.body.to_vec() }
+    }
+}
+
+/// The rest of the line that `mark` begins, and what stands behind that line.
+fn behind<'a>(stream: &'a [u8], mark: &str) -> Option<(&'a [u8], &'a [u8])> {
+    let rest = &stream[memmem::find(stream, mark.as_bytes())? + mark.len()..];
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    Some((&rest[..end], &rest[end + 1..]))
+}
+
+/// A script whose end did not come: the CLI's own words before our guess. An error frame of a stream is text on stdout
+/// with exit code 0 (contract 0.1).
+fn unfinished(verb: &str, ended: &Ended, out: &Framed<'_>, err: &Framed<'_>) -> Failure {
+    let text = |framed: &Framed<'_>| String::from_utf8_lossy(framed.body).into_owned();
+    let (mut printed, mut told) = (text(out), text(err));
+    let badge = match (failure::badge(&printed), failure::badge(&told)) {
+        (Some(at), _) => Some(printed.split_off(at)),
+        (None, Some(at)) => Some(told.split_off(at)),
+        (None, None) => None,
+    };
+    let mut failure = match badge {
+        Some(words) => Failure::from_words(verb, &words),
+        None if !out.began && !ended.success() => return Failure::from_ended(verb, ended),
+        None if !out.began && !printed.trim().is_empty() => {
+            let printed: String = printed.trim().chars().take(TOLD).collect();
+            return Failure::other(verb, format!("the script was not run, the answer is: {printed}"));
+        }
+        None => Failure::cut(verb, "the connection to the box ended before the script did"),
+    };
+    if out.began {
+        if out.encoded {
+            printed = String::from_utf8_lossy(&base64::decode(printed.as_bytes())).into_owned();
+        }
+        let lines = printed.lines().chain(told.lines()).map(str::trim).filter(|line| !line.is_empty());
+        let said = lines.collect::<Vec<_>>().join("; ");
+        if let Some((first, _)) = said.char_indices().rev().take(TOLD).last() {
+            failure.words = format!("{}; so far it had said: {}", failure.words, &said[first..]);
+        }
+    }
+    failure
 }
 
 /// Passes a stream on except for its last line, which carries the exit code behind the marker.

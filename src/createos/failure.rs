@@ -32,6 +32,8 @@ pub(crate) enum Refusal {
     Interrupted,
     /// The box's image has no bash, in which everything runs there.
     NoBash,
+    /// The connection to the box ended in the middle: what was asked for may go on there.
+    Cut,
     /// The program could not be started.
     NotStarted,
     /// The service understood the request and said no, for none of the reasons above.
@@ -55,6 +57,17 @@ impl Failure {
     /// A failure in our own reading of an answer.
     pub(crate) fn other(verb: &str, words: impl Into<String>) -> Self {
         Self { refusal: Refusal::Other, verb: verb.into(), words: words.into() }
+    }
+
+    /// The connection to the box ended in the middle.
+    pub(super) fn cut(verb: &str, words: impl Into<String>) -> Self {
+        Self { refusal: Refusal::Cut, verb: verb.into(), words: words.into() }
+    }
+
+    /// From words that the provider printed where its answer should stand.
+    pub(super) fn from_words(verb: &str, words: &str) -> Self {
+        let words = plain(words);
+        Self { refusal: classify("", &words), verb: verb.into(), words }
     }
 
     /// From a program that ended with an error: envelope, else stderr, else stdout (contract 1.5).
@@ -86,6 +99,7 @@ impl Failure {
             // A new box may be unknown for a moment to a service that has just made it (contract 4.1).
             Refusal::NotFound
             | Refusal::NoBash
+            | Refusal::Cut
             | Refusal::TimedOut
             | Refusal::Interrupted
             | Refusal::Other => true,
@@ -133,6 +147,7 @@ impl From<Failure> for Error {
             ),
             Refusal::NotFound
             | Refusal::NameTaken
+            | Refusal::Cut
             | Refusal::TimedOut
             | Refusal::Interrupted
             | Refusal::Rejected
@@ -148,6 +163,12 @@ fn envelope(stdout: &str) -> Option<(String, String)> {
     let words = json::text(error, "message").or_else(|| error.as_str())?;
     let hint = json::text(error, "hint").map(|hint| format!(" ({hint})")).unwrap_or_default();
     Some((json::text(error, "code").unwrap_or_default().to_owned(), format!("{}{hint}", words.trim())))
+}
+
+/// Where the CLI's own error begins in what a stream printed: at its badge. Both printers have one (contract 1.5).
+pub(super) fn badge(text: &str) -> Option<usize> {
+    let starts_line = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
+    text.rfind(" ERROR  ").or_else(|| text.rfind("ERROR: ").filter(starts_line))
 }
 
 /// The words without the badge that old and new builds put before them, blank lines dropped.

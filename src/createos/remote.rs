@@ -25,7 +25,7 @@ impl ProviderBox {
 impl Remote for ProviderBox {
     fn exec(&mut self, script: &str, args: &[&str]) -> Result<Answer> {
         let said = self.provider.exec(&self.id, script, args, Duration::from_secs(600))?;
-        Ok(Answer { code: said.code, stdout: said.stdout, stderr: said.stderr })
+        Ok(Answer { code: said.code, stdout: said.text(), stderr: said.stderr })
     }
 
     fn push(&mut self, contents: &mut (dyn Read + Send), path: &str) -> Result<()> {
