@@ -20,6 +20,11 @@ mod trial;
 mod ui;
 mod worktree;
 
+/// The tests' terminal, the same for the tests of a module as for those of the binary.
+#[cfg(test)]
+#[path = "../tests/it/support/terminal.rs"]
+mod test_terminal;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

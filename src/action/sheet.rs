@@ -6,6 +6,7 @@ use crate::ui;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use unicode_width::UnicodeWidthChar;
 
 /// Keys within the first second were meant for the pane below.
 const CALM: Duration = Duration::from_secs(1);
@@ -18,6 +19,8 @@ pub(super) struct Sheet {
     text: String,
     keys: String,
     short: String,
+    /// The same while the text scrolls.
+    scrolling: String,
     /// The first line of the text that is on the screen.
     top: usize,
     /// The last value of `top` that shows anything new.
@@ -27,12 +30,15 @@ pub(super) struct Sheet {
 impl Sheet {
     /// `keys` is what stands below the text, `short` the same in one line for a screen on which they do not fit.
     pub(super) fn new(text: impl Into<String>, keys: impl Into<String>, short: impl Into<String>) -> Self {
-        Self { text: text.into(), keys: keys.into(), short: short.into(), top: 0, last: 0 }
+        let short = short.into();
+        let scrolling = format!("{SCROLL}, {short}");
+        Self { text: text.into(), keys: keys.into(), short, scrolling, top: 0, last: 0 }
     }
 
     /// A text that any key closes.
     pub(super) fn closable(text: impl Into<String>) -> Self {
-        Self::new(text, "  any key closes this", "any other key closes this")
+        let scrolling = format!("{SCROLL}, any other key closes this");
+        Self { scrolling, ..Self::new(text, "  any key closes this", "any key closes this") }
     }
 
     /// Shows it until `answer` takes a key that was typed after the first second; what it made of the key.
@@ -68,25 +74,25 @@ impl Sheet {
     /// The whole screen. Where not everything fits, blank lines go first and the keys keep the last rows.
     fn frame(&mut self, (rows, columns): (u16, u16)) -> String {
         let (rows, columns) = (usize::from(rows), usize::from(columns).max(8));
-        let whole = ui::wrap(&format!("\n{}\n\n{}", self.text, self.keys), columns);
-        if whole.lines().count() <= rows {
+        let whole = rows_of(&format!("\n{}\n\n{}", self.text, self.keys), columns);
+        if whole.len() <= rows {
             (self.top, self.last) = (0, 0);
-            return screen(whole.lines());
+            return screen(whole);
         }
-        let text = ui::wrap(&self.text, columns);
-        let text: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-        let short = ui::wrap(&self.short, columns);
-        let room = rows.saturating_sub(short.lines().count()).max(1);
+        let mut text = rows_of(&self.text, columns);
+        text.retain(|row| !row.text.is_empty());
+        let short = rows_of(&self.short, columns);
+        let room = rows.saturating_sub(short.len()).max(1);
         if text.len() <= room {
             (self.top, self.last) = (0, 0);
-            let blanks = std::iter::repeat_n("", room - text.len());
-            return screen(text.into_iter().chain(blanks).chain(short.lines()));
+            text.resize(room, Row::default());
+            return screen(text.into_iter().chain(short));
         }
-        let short = ui::wrap(&format!("{SCROLL}, {}", self.short), columns);
-        let room = rows.saturating_sub(short.lines().count()).max(1);
+        let short = rows_of(&self.scrolling, columns);
+        let room = rows.saturating_sub(short.len()).max(1);
         self.last = text.len().saturating_sub(room);
         self.top = self.top.min(self.last);
-        screen(text.into_iter().skip(self.top).take(room).chain(short.lines()).take(rows))
+        screen(text.into_iter().skip(self.top).take(room).chain(short).take(rows))
     }
 
     /// Moves the text if it does not fit and `typed` are keys for that; false for any other key.
@@ -105,23 +111,57 @@ impl Sheet {
     }
 }
 
-/// The screen with these lines.
-fn screen<'a>(lines: impl Iterator<Item = &'a str>) -> String {
-    let lines: Vec<_> = lines.collect();
-    format!("\x1b[H\x1b[J{}", lines.join("\r\n"))
+/// One row of the screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Row {
+    text: String,
+    /// It is the rest of the row above: a command is never broken, so that it can be copied, and the terminal
+    /// itself goes on in the next row.
+    goes_on: bool,
+}
+
+/// The rows that a text takes on a screen of this width.
+fn rows_of(text: &str, columns: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for line in ui::wrap(text, columns).split('\n') {
+        let (mut row, mut width) = (Row::default(), 0);
+        for c in line.chars() {
+            let cells = c.width().unwrap_or(0);
+            if width + cells > columns {
+                rows.push(std::mem::replace(&mut row, Row { text: String::new(), goes_on: true }));
+                width = 0;
+            }
+            row.text.push(c);
+            width += cells;
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+/// The screen with these rows.
+fn screen(rows: impl IntoIterator<Item = Row>) -> String {
+    let mut screen = String::from("\x1b[H\x1b[J");
+    for (at, row) in rows.into_iter().enumerate() {
+        if at > 0 && !row.goes_on {
+            screen.push_str("\r\n");
+        }
+        screen.push_str(&row.text);
+    }
+    screen
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_terminal::Terminal;
 
     fn shown(sheet: &mut Sheet, size: (u16, u16)) -> String {
-        let mut terminal = vt100::Parser::new(size.0, size.1, 100);
+        let mut terminal = Terminal::new(size.0, size.1, 100);
         for _ in 0..2 {
             terminal.process(sheet.frame(size).as_bytes());
         }
-        terminal.screen_mut().set_scrollback(100);
-        assert_eq!(terminal.screen().scrollback(), 0, "nothing is pushed out of the screen");
+        assert_eq!(terminal.lost_rows(), 0, "nothing is pushed out of the screen");
         terminal.screen().contents()
     }
 
@@ -149,6 +189,19 @@ mod tests {
         ] {
             assert_eq!(shown(&mut sheet(), (rows, 40)), expected, "{rows} rows");
         }
+    }
+
+    #[test]
+    fn a_long_command_takes_its_rows_and_the_headline_stays() {
+        let command = "createos-sandbox setup herdr --egress github.com --egress api.example.com --force";
+        let text = format!("start\n\nerror: it could not be reached\nhelp: run: {command}");
+        let mut sheet = Sheet::closable(text);
+        let seen = shown(&mut sheet, (8, 30));
+        let joined: String = seen.lines().collect::<Vec<_>>().concat();
+        assert!(seen.starts_with("start\n") && joined.contains(command), "{seen}");
+        assert!(seen.ends_with("\nany key closes this"), "no other key is named: {seen}");
+        let seen = shown(&mut sheet, (5, 30));
+        assert!(seen.starts_with("start\n") && seen.contains("arrows scroll, any other"), "{seen}");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! A simple pager: lines with a shade, wrapped and never cut, a footer, and the keys of `less`.
 
-use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
 /// What a line is, which decides its colour and nothing else.
@@ -78,6 +77,9 @@ pub(crate) enum Wish {
     Quit,
 }
 
+/// What the keys do takes at most so many rows.
+const MOST_FOOTER: usize = 3;
+
 /// Lines on a screen of a given size.
 #[derive(Debug)]
 pub(crate) struct Pager {
@@ -112,12 +114,31 @@ impl Pager {
     }
 
     fn last(&self) -> usize {
-        self.wrapped.len().saturating_sub(self.rows - 1)
+        self.wrapped.len().saturating_sub(self.body())
+    }
+
+    /// The rows that are left for the lines.
+    fn body(&self) -> usize {
+        self.rows.saturating_sub(self.footer(self.wrapped.len()).len()).max(1)
+    }
+
+    /// What the keys do, and how far the screen is that ends with line `end`.
+    fn footer(&self, end: usize) -> Vec<String> {
+        let rows = |text: &str| {
+            let text = super::wrap::wrap(text, self.columns - 2);
+            text.lines().take(MOST_FOOTER.min(self.rows - 1)).map(|row| format!(" {row}")).collect::<Vec<_>>()
+        };
+        let (alone, all) = (rows(&self.footer), self.wrapped.len());
+        match all + alone.len() <= self.rows {
+            true => alone,
+            // As wide for every line, so that the number of rows stays.
+            false => rows(&format!("{end:>width$}/{all}   {}", self.footer, width = all.to_string().len())),
+        }
     }
 
     /// Takes what was typed at once.
     pub(crate) fn key(&mut self, typed: &[u8]) -> Wish {
-        let page = self.rows.saturating_sub(2).max(1);
+        let page = self.body().saturating_sub(1).max(1);
         let to = match typed {
             b"y" | b"Y" => return Wish::Yes,
             b"q" | b"Q" | b"\x1b" | b"\x03" => return Wish::Quit,
@@ -142,21 +163,21 @@ impl Pager {
     /// The whole screen, drawn over the last one without a flicker.
     pub(crate) fn frame(&self, colour: bool) -> String {
         let mut out = String::from("\x1b[?25l\x1b[H");
-        let body = self.rows - 1;
+        let body = self.body();
         for row in 0..body {
+            // Erased first: behind a text that reaches the last column, the cursor still stands on its end.
+            out.push_str("\x1b[K");
             if let Some((shade, text)) = self.wrapped.get(self.top + row) {
                 out.push_str(&styled(*shade, text, colour));
             }
-            out.push_str("\x1b[K\r\n");
+            out.push_str("\r\n");
         }
-        let end = (self.top + body).min(self.wrapped.len());
-        let place = match self.wrapped.len() {
-            count if count <= body => String::new(),
-            count => format!("{end}/{count}   "),
-        };
-        let footer: String = fit(&format!(" {place}{}", self.footer), self.columns - 1).to_owned();
-        let _into_a_string =
-            write!(out, "{}\x1b[K", if colour { format!("\x1b[7m{footer}\x1b[0m") } else { footer });
+        let footer = self.footer((self.top + body).min(self.wrapped.len()));
+        let rows = footer.iter().map(|row| match colour {
+            true => format!("\x1b[K\x1b[7m{row}\x1b[0m"),
+            false => format!("\x1b[K{row}"),
+        });
+        out.push_str(&rows.collect::<Vec<_>>().join("\r\n"));
         out
     }
 }
@@ -191,6 +212,7 @@ fn fit(text: &str, columns: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_terminal::Terminal;
 
     fn pager(count: usize, size: (u16, u16)) -> Pager {
         let lines = (1..=count).map(|n| {
@@ -201,7 +223,7 @@ mod tests {
     }
 
     fn screen(pager: &Pager, (rows, columns): (u16, u16)) -> String {
-        let mut terminal = vt100::Parser::new(rows, columns, 0);
+        let mut terminal = Terminal::new(rows, columns, 0);
         terminal.process(pager.frame(true).as_bytes());
         terminal.screen().contents()
     }
@@ -209,7 +231,7 @@ mod tests {
     #[test]
     fn a_page_has_its_lines_and_a_footer() {
         let pager = pager(30, (5, 30));
-        assert_eq!(screen(&pager, (5, 30)), "line 1\nline 2\nline 3\nline 4\n 4/30   q quits");
+        assert_eq!(screen(&pager, (5, 30)), "line 1\nline 2\nline 3\nline 4\n  4/30   q quits");
     }
 
     #[test]
@@ -248,6 +270,18 @@ mod tests {
             .map(|line| line.trim_start())
             .collect();
         assert_eq!(joined.replace(' ', ""), text.replace(' ', ""));
+    }
+
+    #[test]
+    fn a_line_that_fills_its_row_keeps_its_last_character() {
+        for columns in [45, 25, 80] {
+            let text: String = ('a'..='z').cycle().take(usize::from(columns)).collect();
+            let shades = [Shade::Plain, Shade::Removed, Shade::Hunk];
+            let lines = shades.map(|shade| Toned::new(shade, text.clone())).to_vec();
+            let pager = Pager::new(lines, "q", (5, columns));
+            let shown = screen(&pager, (5, columns));
+            assert_eq!(shown.lines().take(3).collect::<Vec<_>>(), [&text, &text, &text], "{columns} columns");
+        }
     }
 
     #[test]

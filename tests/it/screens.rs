@@ -4,7 +4,7 @@
 use crate::actions::world::{LONG, World};
 use crate::readme::redacted;
 use crate::setup::{CONFIG, createos, fixed_git, machine};
-use crate::support::{Herdr, Pty, RESULT, User, eventually};
+use crate::support::{Herdr, Pty, RESULT, Terminal, User, eventually};
 use std::path::{Path, PathBuf};
 
 /// A name in the document, and what was printed.
@@ -67,7 +67,7 @@ fn of_a_pane() -> Vec<Screen> {
 
     let mut list = Pty::spawn(world.home.command(&["herdr", "boxes"]), 8, 96);
     let last = || {
-        let mut terminal = vt100::Parser::new(8, 96, 0);
+        let mut terminal = Terminal::new(8, 96, 0);
         terminal.process(&list.bytes());
         terminal.screen().contents()
     };

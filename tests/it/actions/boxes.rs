@@ -1,7 +1,7 @@
 //! The list of boxes on a terminal: its frame at every size, and what may reach the terminal.
 
 use super::world::{LONG, World};
-use crate::support::{Pty, eventually};
+use crate::support::{Pty, Terminal, eventually};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -16,12 +16,11 @@ const SEQUENCES: [&str; 8] =
 fn rows(list: &Pty, (rows, columns): (u16, u16)) -> Vec<String> {
     let text = list.text();
     let frames: Vec<_> = text.split(HOME).collect();
-    let mut terminal = vt100::Parser::new(rows, columns, 1_000);
+    let mut terminal = Terminal::new(rows, columns, 1_000);
     for frame in frames.iter().rev().skip(1).take(2).rev() {
         terminal.process(format!("{HOME}{frame}").as_bytes());
     }
-    terminal.screen_mut().set_scrollback(1_000);
-    if frames.len() < 4 || terminal.screen().scrollback() > 0 {
+    if frames.len() < 4 || terminal.lost_rows() > 0 {
         return Vec::new();
     }
     terminal.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect()
@@ -87,7 +86,7 @@ fn the_list_fits_every_size_in_place_and_esc_gives_the_screen_back() {
     assert!(list.wait(LONG).success());
     // What it wrote last may still be on its way to us.
     eventually("the screen is as it was, with its cursor", LONG, || {
-        let mut terminal = vt100::Parser::new(24, 72, 0);
+        let mut terminal = Terminal::new(24, 72, 0);
         terminal.process(b"$ boxes\r\n");
         terminal.process(&list.bytes());
         terminal.screen().contents() == "$ boxes" && !terminal.screen().hide_cursor()

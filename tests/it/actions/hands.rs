@@ -1,6 +1,6 @@
 //! A person at a Herdr: its keys, and its screen. At a real one the client runs on a terminal of ours.
 
-use crate::support::{Home, Pty, eventually};
+use crate::support::{Home, Pty, Terminal, eventually};
 use std::time::Duration;
 
 /// The letter of each action's key, behind the prefix and shift.
@@ -88,8 +88,8 @@ impl Hands {
         Some(lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n"))
     }
 
-    fn parsed(&self) -> vt100::Parser {
-        let mut parser = vt100::Parser::new(SIZE.0, SIZE.1, 0);
+    fn parsed(&self) -> Terminal {
+        let mut parser = Terminal::new(SIZE.0, SIZE.1, 0);
         parser.process(&self.client.bytes());
         parser
     }

@@ -27,4 +27,5 @@ mod story;
 mod sync;
 mod upgrade;
 mod which;
+mod widths;
 pub mod world;

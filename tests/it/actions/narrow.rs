@@ -3,13 +3,13 @@
 
 use super::delete::ask_delete;
 use super::world::{CALM, LONG, World, typed};
-use crate::support::{Pty, eventually};
+use crate::support::{Pty, Terminal, eventually};
 use serde_json::json;
 
 const COLUMNS: u16 = 40;
 
 /// The pane of a start as a terminal of this size: its process, on a record that is ready for it.
-fn start_in_a_small_pane(world: &World, (rows, columns): (u16, u16)) -> Pty {
+pub fn start_in_a_small_pane(world: &World, (rows, columns): (u16, u16)) -> Pty {
     // Herdr's own start would finish a record that nobody owns.
     eventually("the start of Herdr is dealt with", LONG, || {
         let logs = world.herdr(&["plugin", "log", "list"])["logs"].clone();
@@ -30,7 +30,7 @@ fn start_in_a_small_pane(world: &World, (rows, columns): (u16, u16)) -> Pty {
 
 /// What the screen shows, row by row.
 fn rows(pty: &Pty) -> Vec<String> {
-    let mut screen = vt100::Parser::new(60, COLUMNS, 0);
+    let mut screen = Terminal::new(60, COLUMNS, 0);
     screen.process(&pty.bytes());
     let screen = screen.screen();
     for (row, text) in screen.rows(0, COLUMNS).enumerate() {
@@ -111,7 +111,7 @@ fn popups_fit_into_forty_columns() {
 
 /// What a person sees on a screen of 8 rows of 30.
 fn seen(pty: &Pty) -> String {
-    let mut screen = vt100::Parser::new(8, 30, 0);
+    let mut screen = Terminal::new(8, 30, 0);
     screen.process(&pty.bytes());
     screen.screen().contents()
 }

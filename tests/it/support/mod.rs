@@ -5,11 +5,13 @@ mod git;
 mod herdr;
 mod http;
 mod pty;
+mod terminal;
 
 pub use git::Repo;
 pub use herdr::{Herdr, on_github, program, real_herdr};
 pub use http::{Answer, Server};
 pub use pty::Pty;
+pub use terminal::Terminal;
 
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;

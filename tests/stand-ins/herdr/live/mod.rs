@@ -5,6 +5,9 @@
 mod panes;
 mod plugins;
 mod pty;
+#[path = "../../../it/support/terminal.rs"]
+#[allow(dead_code, reason = "it is the tests' own, too")]
+mod terminal;
 mod world;
 
 use crate::Herdr;

@@ -1,5 +1,6 @@
 //! A program on a PTY: the process of a pane, and its screen.
 
+use super::terminal::Terminal;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::OpenptFlags;
 use std::fs::File;
@@ -12,7 +13,7 @@ use std::time::Duration;
 /// A pane's process.
 pub(super) struct Pty {
     master: File,
-    screen: Arc<Mutex<vt100::Parser>>,
+    screen: Arc<Mutex<Terminal>>,
     pub(super) pid: u32,
 }
 
@@ -42,7 +43,7 @@ impl Pty {
         let child = command.spawn()?;
         drop(command);
         let master = File::from(master);
-        let screen = Arc::new(Mutex::new(vt100::Parser::new(40, 120, 500)));
+        let screen = Arc::new(Mutex::new(Terminal::new(40, 120, 500)));
         let (mut reader, sink) = (master.try_clone()?, Arc::clone(&screen));
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
