@@ -1,6 +1,7 @@
 //! One question, on a terminal only.
 
 use crate::error::{Error, Kind, Result};
+use dialoguer::console::{Key, Term};
 use signal_hook::consts::SIGINT;
 use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
@@ -25,8 +26,7 @@ pub(crate) fn is_asking() -> bool {
 /// The terminal cannot be read, or the person pressed Ctrl-C.
 pub(crate) fn confirm(question: &str, default: bool) -> Result<bool> {
     let asking = Asking::begin()?;
-    let asked = dialoguer::Confirm::new().with_prompt(question).default(default).interact();
-    asked.map_err(|dialoguer::Error::IO(source)| {
+    ask(question, default).map_err(|source| {
         // The question hides the cursor, and only an answer shows it again.
         let _gone = super::raw_note(b"\x1b[?25h\n");
         if source.kind() == io::ErrorKind::Interrupted {
@@ -39,6 +39,50 @@ pub(crate) fn confirm(question: &str, default: bool) -> Result<bool> {
         }
         Error::cannot_run(format!("the question cannot be asked: {source}")).help("answer it with --yes")
     })
+}
+
+/// `y` and `n` answer at once. Another letter begins a word, which ends with Enter.
+fn ask(question: &str, default: bool) -> io::Result<bool> {
+    let term = Term::stderr();
+    if !term.is_term() {
+        return Err(io::Error::new(io::ErrorKind::NotConnected, "not a terminal"));
+    }
+    let mut answer = Answer { word: String::new(), default };
+    term.write_str(&format!("{question} {} ", if default { "[Y/n]" } else { "[y/N]" }))?;
+    term.hide_cursor()?;
+    let said = loop {
+        if let Some(said) = answer.take(&term.read_key()?) {
+            break said;
+        }
+    };
+    term.clear_line()?;
+    term.write_line(&format!("{question} {}", if said { "yes" } else { "no" }))?;
+    term.show_cursor()?;
+    Ok(said)
+}
+
+/// What was typed so far.
+struct Answer {
+    word: String,
+    default: bool,
+}
+
+impl Answer {
+    /// Takes a key; `Some` when that is the answer. Only Enter alone is the default: whoever types `quit`,
+    /// `stop` or anything else that is not a yes has not said yes.
+    fn take(&mut self, key: &Key) -> Option<bool> {
+        match key {
+            Key::Char('y' | 'Y') if self.word.is_empty() => return Some(true),
+            Key::Char('n' | 'N') if self.word.is_empty() => return Some(false),
+            Key::Escape => return Some(false),
+            Key::Enter if self.word.is_empty() => return Some(self.default),
+            Key::Enter => return Some(false),
+            Key::Char(letter) if !letter.is_whitespace() => self.word.push(*letter),
+            Key::Backspace => drop(self.word.pop()),
+            _ => {}
+        }
+        None
+    }
 }
 
 /// Lives as long as a question waits.
@@ -61,5 +105,39 @@ impl Asking {
 impl Drop for Asking {
     fn drop(&mut self) {
         NOTHING_IS_ASKED.store(true, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_yes_is_a_yes_and_only_enter_alone_the_default() {
+        for (typed, default, expected) in [
+            ("y", false, Some(true)),
+            ("Y", false, Some(true)),
+            ("n", true, Some(false)),
+            ("\n", true, Some(true)),
+            ("\n", false, Some(false)),
+            ("quit\n", true, Some(false)),
+            ("abort\n", true, Some(false)),
+            ("stop\n", true, Some(false)),
+            ("any\n", true, Some(false)),
+            ("oyes", true, None),
+            ("q", true, None),
+            ("q\u{8}\n", true, Some(true)),
+            ("\u{1b}", true, Some(false)),
+        ] {
+            let mut answer = Answer { word: String::new(), default };
+            let key = |c| match c {
+                '\n' => Key::Enter,
+                '\u{8}' => Key::Backspace,
+                '\u{1b}' => Key::Escape,
+                c => Key::Char(c),
+            };
+            let said = typed.chars().find_map(|c| answer.take(&key(c)));
+            assert_eq!(said, expected, "{typed:?}");
+        }
     }
 }
