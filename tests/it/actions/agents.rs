@@ -144,7 +144,7 @@ fn a_box_without_a_program_that_is_needed_names_it() {
     for missing in ["git", "tar", "curl"] {
         let mut world = World::with_config(json!({ "agent": "claude-code" }));
         let image = format!(
-            "mkdir ~/only; cp -sf /usr/bin/* /usr/local/bin/* ~/only 2>/dev/null; rm ~/only/{missing}; \
+            "mkdir ~/only; cp -sf /usr/bin/* /usr/local/bin/* ~/only 2>/dev/null; rm -f ~/only/{missing} ~/only/claude; \
              echo 'PATH=~/only' > ~/.bash_profile"
         );
         world.script("image", json!(image));

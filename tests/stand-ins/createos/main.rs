@@ -10,6 +10,7 @@ mod backend;
 mod control;
 mod ignore;
 mod list;
+mod machine;
 mod slow;
 mod sync;
 
@@ -139,7 +140,7 @@ impl Call<'_> {
         let view: Value = serde_json::from_slice(&output.stdout).expect("our provider answers JSON");
         self.control.sets_out(view["id"].as_str().unwrap_or_default(), "creating");
         let text = |key: &str| view[key].as_str().unwrap_or_default();
-        if let Some(script) = &self.control.image {
+        for script in machine::hide_agents().iter().chain(&self.control.image) {
             let made = Parsed { flags: Vec::new(), positional: vec![text("id").to_owned()] };
             let command = ["sh", "-c", script].map(str::to_owned);
             let carried = backend::capture(self.control, false, "exec", &made, &command);
