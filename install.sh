@@ -180,13 +180,23 @@ install() {
     say "Installed $shown to $dir/$name"
     if [ -n "$shim" ]; then "$dir/$name" shim install; fi
     case ":$PATH:" in
-        *":$dir:"*) say "Next: $name setup herdr --doctor" ;;
+        *":$dir:"*) next $name ;;
         *)
             say "$dir is not on PATH. In your shell's file:"
             say "  export PATH=\"$dir:\$PATH\""
-            say "Next: $dir/$name setup herdr --doctor"
+            next "$dir/$name"
             ;;
     esac
+}
+
+# The same next step as after `try`; it says what is missing.
+next() {
+    lead=Next
+    if [ "$(uname -s)" = Linux ]; then
+        say "Next, with boxes on this machine: $1 setup herdr --provider local"
+        lead=or
+    fi
+    say "$lead, with CreateOS microVMs: $1 setup herdr"
 }
 
 # Whether Herdr is set up with this program: a setup is on record, or the registry names our plugin's folder.

@@ -3,6 +3,7 @@
 mod about;
 mod action;
 mod cli;
+mod command;
 mod config;
 mod createos;
 mod error;

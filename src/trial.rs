@@ -5,6 +5,7 @@ mod source;
 mod stage;
 
 use crate::cli::TryArgs;
+use crate::command;
 use crate::config::RemoteRoot;
 use crate::createos::{BoxId, BoxName, CreateSpec, ProviderBox};
 use crate::error::{Error, IoContext, Result};
@@ -95,8 +96,8 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
         "Done in {}. The commit above was made in the box and came home as a patch.",
         ui::seconds(steps.elapsed())
     ));
-    ui::line("Next: createos-sandbox setup herdr --provider local   (boxes here, no account)");
-    ui::line("   or createos-sandbox setup herdr                    (CreateOS microVMs)");
+    ui::line(format!("Next, with boxes on this machine: {}", command::setup().with("--provider", "local")));
+    ui::line(format!("or, with CreateOS microVMs: {}", command::setup()));
     if which::which("createos-sandbox").is_err() {
         ui::line("It is not on PATH yet; in a checkout, ./install.sh comes first.");
     }
@@ -107,7 +108,7 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
 fn open(git: &Path, folder: &Path, interrupt: &Interrupt) -> Result<Worktree> {
     if !folder.is_dir() {
         return Err(Error::usage(format!("there is no folder {}", folder.display()))
-            .help("name a git worktree: createos-sandbox try --worktree DIR"));
+            .help(format!("name a git worktree: {}", command::own(["try"]).with("--worktree", "DIR"))));
     }
     Worktree::discover_until(git, folder, Some(interrupt.flag()))
 }

@@ -5,6 +5,7 @@ use super::report::{Notice, Report};
 use super::session::{Session, box_id};
 use super::which::choose;
 use crate::cli::ClashArg;
+use crate::command;
 use crate::error::{Error, Result};
 use crate::merge::{self, Applied, Fate, Filters, Judged, Ledger, OnClash, Outcome, Proposal, Settled};
 use crate::state::Record;
@@ -77,7 +78,9 @@ pub(super) fn carry_out(
 pub(super) fn undo(session: &Session) -> Result<Report> {
     let record = choose(session)?.record;
     let undone = ledger(session, &record)?.undo(&record.worktree).map_err(|error| match error.hints() {
-        [] => error.help("see what the box has with: createos-sandbox herdr review"),
+        [] => {
+            error.help(format!("see what the box has with: {}", command::action("review").on(&record.name)))
+        }
         _ => error,
     })?;
     let paths: Vec<_> = undone.paths.iter().map(|path| path.to_string()).collect();
@@ -174,7 +177,7 @@ fn report(
         let _into_a_string = write!(text, "\n  note: {}", ui::visible(note));
     }
     if applied.outcome == Outcome::Applied {
-        text.push_str("\n  take it back with: createos-sandbox herdr undo");
+        let _into_a_string = write!(text, "\n  take it back with: {}", command::action("undo").on(name));
     }
     // What must be read is not a toast.
     let popup = !(runs_code.is_empty()
@@ -202,7 +205,7 @@ fn pasted(session: &Session, path: &Path) -> String {
     if shown.chars().all(|c| c.is_ascii_alphanumeric() || "._-/~".contains(c)) {
         return shown;
     }
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+    command::quoted(&path.display().to_string())
 }
 
 fn conflict(session: &Session, record: &Record, applied: &Applied) -> Error {
@@ -230,7 +233,9 @@ fn conflict(session: &Session, record: &Record, applied: &Applied) -> Error {
         Some(patch) => error.help(format!("see what the box did with: less {}", pasted(session, patch))),
         None => error,
     };
+    let apply = |how: &str| command::action("apply").on(&record.name).with("--on-clash", how);
     error
-        .help("get both versions, with git's conflict marks: createos-sandbox herdr apply --on-clash mark")
-        .help("or decide for one side: --on-clash mine keeps your files, --on-clash theirs takes the box's")
+        .help(format!("get both versions, with git's conflict marks: {}", apply("mark")))
+        .help(format!("or keep your files where they clash: {}", apply("mine")))
+        .help(format!("or take the box's there: {}", apply("theirs")))
 }

@@ -1,5 +1,6 @@
 //! What leaves, packed and measured before a box is paid for.
 
+use crate::command;
 use crate::error::{Error, IoContext, Result};
 use crate::ui;
 use crate::worktree::{self, Packed, Progress, Selection};
@@ -29,13 +30,16 @@ fn pack_within(
     let packed = worktree::pack(selection, &mut out, progress);
     if out.full {
         return Err(Error::failed(format!("the upload is larger than {}", ui::bytes(largest))).help(
-            "leave large files out with excludes in config.json; see them with: createos-sandbox herdr upload --dry-run",
+            format!(
+                "leave large files out with excludes in config.json; see them with: {}",
+                command::action("upload").flag("--dry-run")
+            ),
         ));
     }
     let (packed, mut file) = (packed?, out.file);
     if packed.base.is_empty() {
         return Err(Error::failed("no file of this worktree may be uploaded")
-            .help("see why with: createos-sandbox herdr upload --dry-run"));
+            .help(format!("see why with: {}", command::action("upload").flag("--dry-run"))));
     }
     file.rewind().at("read", folder)?;
     Ok((packed, file))

@@ -5,6 +5,7 @@ use super::mapping::is_deleted;
 use super::provision::{UP, start_agent};
 use super::session::{Session, box_id};
 use super::show::End;
+use crate::command;
 use crate::config::Agent;
 use crate::createos::{BoxId, Failure, ProcessId, ProcessView, Provider, ProviderKind, Refusal, Status};
 use crate::error::{Error, Result};
@@ -69,15 +70,19 @@ pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, i
         }
         Status::Destroyed => {
             session.store.forget(record)?;
-            Err(Error::failed(format!("box {} was deleted", record.name))
-                .help("start a new one with the start key, or: createos-sandbox herdr start"))
+            Err(Error::failed(format!("box {} was deleted", record.name)).help(start_anew()))
         }
         // Not yet gone: the mapping stays until it is.
-        Status::Destroying => Err(Error::failed(format!("box {} is being deleted", record.name))
-            .help("start a new one with the start key, or: createos-sandbox herdr start")),
+        Status::Destroying => {
+            Err(Error::failed(format!("box {} is being deleted", record.name)).help(start_anew()))
+        }
         Status::Failed => Err(Error::failed(format!("box {} has failed", record.name)).help(look())),
         Status::Creating | Status::Resuming | Status::Forking | Status::Unknown(_) => up().map(|()| true),
     }
+}
+
+fn start_anew() -> String {
+    format!("start a new one with the start key, or: {}", command::action("start"))
 }
 
 /// CLI 0.0.24 and older cannot pause or resume (quirk Q7).
@@ -97,7 +102,7 @@ pub(super) fn needs_lifecycle(provider: &Provider, what: &str) -> Result<()> {
         return Err(Error::failed(format!(
             "createos {version} cannot {what} a box (Content-Length is required)"
         ))
-        .help("upgrade it with: createos upgrade")
+        .help(format!("upgrade it with: {}", command::createos(["upgrade"])))
         .help("or rely on autoPause in config.json, which the service does by itself"));
     }
     Ok(())
@@ -113,8 +118,7 @@ fn missing(
 ) -> Result<Error> {
     if provider.is_gone(id, &ours(session))? {
         session.store.forget(record)?;
-        return Ok(Error::failed(format!("box {} is gone", record.name))
-            .help("start a new one with the start key, or: createos-sandbox herdr start"));
+        return Ok(Error::failed(format!("box {} is gone", record.name)).help(start_anew()));
     }
     Ok(or_elsewhere(provider, failure)
         .fact("box", format!("{} {id}", record.name))

@@ -5,6 +5,7 @@ use super::mapping::restore;
 use super::report::full_message;
 use super::session::Session;
 use super::start::renamed;
+use crate::command;
 use crate::config::Config;
 use crate::createos::{CreateSpec, Created, Failure, Provider, Refusal};
 use crate::error::{Error, Result};
@@ -122,7 +123,7 @@ pub(super) fn take_back(session: &Session, record: &mut Record, mut error: Error
                 phase = Phase::Leftover;
                 error = error
                     .fact("box", format!("{name} may still come: it is looked for, and deleted then"))
-                    .help("see in a minute that it is gone: createos-sandbox herdr boxes");
+                    .help(format!("see in a minute that it is gone: {}", command::action("boxes")));
             }
         }
     }

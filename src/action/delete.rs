@@ -5,6 +5,7 @@ use super::report::{Notice, Report};
 use super::session::Session;
 use super::start::{RECORD, now};
 use super::which::{named, of_pane};
+use crate::command;
 use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
 use crate::state::{Phase, Record};
@@ -22,7 +23,7 @@ pub(super) fn delete(session: &Session) -> Result<Report> {
         None => of_pane(session)?.ok_or_else(|| {
             Error::failed("this pane has no box, so nothing was deleted")
                 .help("if you meant to close the tab: Herdr's close_tab, herdr tab close")
-                .help("delete a box by its name: createos-sandbox herdr delete BOX")
+                .help(format!("delete a box by its name: {}", command::action("delete").on("BOX")))
         })?,
     };
     not_starting(&record)?;
@@ -86,8 +87,9 @@ pub(super) fn delete_now(session: &Session, record: &Record) -> Result<Report> {
     }
     let text = match &found {
         None if record.create_called => format!(
-            "box {} is not there, and is forgotten; should it still come: createos-sandbox herdr prune",
-            record.name
+            "box {} is not there, and is forgotten; should it still come: {}",
+            record.name,
+            command::action("prune")
         ),
         _ => format!("box {} was deleted", record.name),
     };

@@ -6,6 +6,7 @@ use super::report::error_text;
 use super::session::Session;
 use super::start::{RECORD, title};
 use super::terminal::{self, Keys, LoneKeys, Typed};
+use crate::command;
 use crate::error::{Error, Result};
 use crate::exec::Run;
 use crate::state::{Record, RecordId};
@@ -80,8 +81,10 @@ const ABOVE: usize = 5;
 impl Choice {
     /// The keys with what they do, in lines for a screen of this size; in fewer words where rows are few.
     fn offered(self, folder: &str, (rows, columns): (u16, u16)) -> String {
-        let stays =
-            if self == Self::BringBack { " (the box stays: createos-sandbox herdr boxes)" } else { "" };
+        let stays = match self {
+            Self::BringBack => format!(" (the box stays: {})", command::action("boxes")),
+            _ => String::new(),
+        };
         let lines = |folder: &str, stays: &str| {
             let back = (self == Self::BringBack).then(|| "  Enter   resume and reattach".to_owned());
             let shell = (self != Self::Deleted).then(|| format!("  s       a shell on THIS machine{folder}"));
@@ -89,7 +92,7 @@ impl Choice {
             let lines: Vec<_> = [back, shell, quit].into_iter().flatten().collect();
             ui::wrap(&lines.join("\n"), usize::from(columns).max(8))
         };
-        let whole = lines(&format!(", in {folder}"), stays);
+        let whole = lines(&format!(", in {folder}"), &stays);
         match whole.lines().count() + ABOVE > usize::from(rows) {
             true => lines("", ""),
             false => whole,

@@ -1,6 +1,7 @@
 //! Finds the agent in the box, or installs it with its own installer and finds it then.
 
 use super::signal::Stop;
+use crate::command::{self, Command};
 use crate::config::{Agent, EgressRule};
 use crate::createos::{BoxId, Provider};
 use crate::error::{Error, Result};
@@ -56,7 +57,7 @@ pub(super) fn install(
     }
     let Some(installer) = &spec.install else {
         return Err(Error::failed(format!("the box has no {}", spec.program))
-            .help("use another image: createos-sandbox setup herdr --rootfs NAME --force"));
+            .help(format!("use another image: {}", another_image())));
     };
     needed(provider, id, &["curl"])?;
     // A host that the list does not name will not work later either.
@@ -87,6 +88,10 @@ pub(super) fn blocked(agent: Agent, egress: &[EgressRule]) -> Vec<&'static str> 
     agent.spec().hosts.iter().map(String::as_str).filter(|host| !passes(host)).collect()
 }
 
+fn another_image() -> Command {
+    command::setup().with("--rootfs", "NAME").flag("--force")
+}
+
 fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
     let said = provider.exec(id, NEEDED, programs, Duration::from_secs(60))?;
     let text = said.text();
@@ -94,9 +99,8 @@ fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    Err(Error::failed(format!("the box has no {}", missing.join(", no "))).help(
-        "use an image that has bash, git, tar and curl: createos-sandbox setup herdr --rootfs NAME --force",
-    ))
+    Err(Error::failed(format!("the box has no {}", missing.join(", no ")))
+        .help(format!("use an image that has bash, git, tar and curl: {}", another_image())))
 }
 
 fn find(provider: &Provider, id: &BoxId, agent: Agent) -> Result<Option<String>> {

@@ -1,5 +1,6 @@
 //! Finds the programs that the actions call: recorded by setup, then PATH, then the usual folders.
 
+use crate::command;
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -37,7 +38,7 @@ pub(super) fn find(name: &str, recorded: Option<&Path>, home: &Path) -> Result<P
     for place in looked {
         error = error.fact("not in", place);
     }
-    Err(error.help("check the setup with: createos-sandbox setup herdr --doctor"))
+    Err(error.help(format!("check the setup with: {}", command::setup().flag("--doctor"))))
 }
 
 /// The `herdr` that started us, whose path gets a suffix when the file was replaced (contract 6.1).

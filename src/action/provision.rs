@@ -8,6 +8,7 @@ use super::session::Session;
 use super::signal::Stop;
 use super::start::{RECORD, title};
 use super::{archive, detached, holding, show, terminal};
+use crate::command;
 use crate::config::{Agent, Config, RemoteRoot};
 use crate::createos::{BoxId, ProcessId, Provider, ProviderBox, StartSpec};
 use crate::error::{Error, Result};
@@ -30,14 +31,14 @@ pub(super) const UP: Duration = Duration::from_secs(60);
 pub(super) fn provision(session: &Session) -> Result<()> {
     let id = std::env::var(RECORD).ok().and_then(|id| RecordId::try_from(id).ok()).ok_or_else(|| {
         Error::failed("this pane was not opened by a start or an attach")
-            .help("in Herdr press the start key, or run: createos-sandbox herdr start")
+            .help(format!("in Herdr press the start key, or run: {}", command::action("start")))
     })?;
     let lock =
         session.store.own_record(&id)?.ok_or_else(|| Error::failed("another pane shows this box already"))?;
     let record = session.store.read()?.record(&id).cloned().ok_or_else(|| {
         Error::failed("the record of this pane is gone")
             .fact("state", session.paths.show(session.store.folder()))
-            .help("see which boxes there are: createos-sandbox herdr boxes")
+            .help(format!("see which boxes there are: {}", command::action("boxes")))
     })?;
     let pane = session.need_focus()?;
     session.store.update(|state| {
@@ -188,7 +189,7 @@ impl<'a> Provision<'a> {
             return Err(Error::failed("no file of this worktree would be uploaded")
                 .fact("worktree", self.session.paths.show(worktree.root()))
                 .fact("stay home", ui::count(selection.stayed.len() as u64, "file"))
-                .help("see why with: createos-sandbox herdr upload --dry-run"));
+                .help(format!("see why with: {}", command::action("upload").flag("--dry-run"))));
         }
         Ok(selection)
     }

@@ -6,6 +6,7 @@ use super::forget::forget_gone;
 use super::inventory::{Item, Owner, inventory};
 use super::report::{Notice, Report};
 use super::session::Session;
+use crate::command;
 use crate::error::{Error, Result};
 use crate::ui;
 
@@ -44,8 +45,9 @@ pub(super) fn prune(session: &Session, yes: bool, orphans: bool) -> Result<Repor
     let asleep = items.iter().filter(|item| item.owner == Owner::NoSession);
     for item in asleep {
         ui::line(format!(
-            "{} is kept: its Herdr session does not run; delete it with: createos-sandbox herdr delete {0}",
-            ui::visible(&item.view.name)
+            "{} is kept: its Herdr session does not run; delete it with: {}",
+            ui::visible(&item.view.name),
+            ui::visible(&command::action("delete").on(&item.view.name).to_string())
         ));
     }
     if elsewhere > 0 {

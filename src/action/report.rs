@@ -1,5 +1,6 @@
 //! What an action tells: its one result line for programs, its words for people.
 
+use crate::command;
 use crate::error::{Error, Kind};
 use crate::herdr::PaneId;
 use crate::ui;
@@ -98,7 +99,7 @@ pub(crate) fn with_fix(error: Error) -> Error {
         return error.help("run it again to be asked again");
     }
     if error.hints().is_empty() {
-        return error.help("try again; check the setup with: createos-sandbox setup herdr --doctor");
+        return error.help(format!("try again; check the setup with: {}", command::setup().flag("--doctor")));
     }
     error
 }

@@ -7,6 +7,7 @@ use super::session::Session;
 use super::start::RECORD;
 use super::terminal::{self, Keys, Typed};
 use super::which::choose;
+use crate::command::{self, Command};
 use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
 use crate::merge::{OnClash, Outcome};
@@ -36,7 +37,7 @@ pub(super) fn review(session: &Session) -> Result<Report> {
     if session.invocation.caller == Caller::Key {
         let env = [(RECORD, record.id.as_str())];
         session.herdr.open_plugin_pane("review", Place::Overlay, Some(&record.worktree), &env).map_err(
-            |error| Error::from(error).help("or review it in a terminal: createos-sandbox herdr review"),
+            |error| Error::from(error).help(format!("or review it in a terminal: {}", again(record))),
         )?;
         return Ok(Report::new("")
             .notice(Notice::Nothing)
@@ -83,7 +84,7 @@ fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report>
     };
     if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
         let most = if session.invocation.logged { LOGGED } else { usize::MAX };
-        print(&lines, most);
+        print(&lines, most, &again(record));
         return Ok(left("shown"));
     }
     let place = ui::visible(&session.paths.show(&record.worktree));
@@ -100,13 +101,18 @@ fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report>
     Ok(left("left"))
 }
 
+/// The same review, to be typed.
+fn again(record: &Record) -> Command {
+    command::action("review").on(&record.name)
+}
+
 /// Prints the lines, at most so many bytes of them.
-fn print(lines: &[Toned], most: usize) {
+fn print(lines: &[Toned], most: usize, again: &Command) {
     let mut left = most;
     for (at, line) in lines.iter().enumerate() {
         let text = line.styled(false);
         let Some(rest) = left.checked_sub(text.len() + 1) else {
-            ui::line(format!("… {} more lines: createos-sandbox herdr review", lines.len() - at));
+            ui::line(format!("… {} more lines, on a terminal: {again}", lines.len() - at));
             return;
         };
         left = rest;

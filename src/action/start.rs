@@ -3,6 +3,7 @@
 use super::detached;
 use super::report::{Notice, Report};
 use super::session::Session;
+use crate::command;
 use crate::config::{Agent, Config};
 use crate::createos::{BoxName, ProviderKind};
 use crate::error::{Error, Result};
@@ -88,7 +89,8 @@ pub(super) fn start(session: &Session) -> Result<Report> {
             if let Some(_nobody) = session.store.own_record(&record.id)? {
                 session.store.forget(&record)?;
             }
-            return Err(Error::from(error).help("see what Herdr says with: herdr plugin list"));
+            return Err(Error::from(error)
+                .help(format!("see what Herdr says with: {}", command::herdr(["plugin", "list"]))));
         }
     }
     let outcome = wait(session, &record.id)?;

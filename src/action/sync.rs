@@ -6,6 +6,7 @@ use super::session::Session;
 use super::start::RECORD;
 use super::sync_key::sync_key;
 use super::which::choose;
+use crate::command;
 use crate::createos::{ProviderBox, ProviderKind};
 use crate::error::{Error, Result};
 use crate::fs::Lock;
@@ -52,7 +53,10 @@ fn syncable(session: &Session, record: &Record) -> Result<(ProviderBox, PathBuf)
             "box {} is on this machine, and boxes on this machine have no file sync",
             record.name
         ))
-        .help("bring its work home with the apply key, or: createos-sandbox herdr apply"));
+        .help(format!(
+            "bring its work home with the apply key, or: {}",
+            command::action("apply").on(&record.name)
+        )));
     }
     let remote = session.remote(record)?;
     Ok((remote, sync_key(session)?))

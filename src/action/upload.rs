@@ -1,6 +1,7 @@
 //! `herdr upload`: what would leave this worktree and why the rest stays, or the archive itself.
 
 use crate::cli::UploadArgs;
+use crate::command;
 use crate::config::Config;
 use crate::error::{Error, IoContext, Result};
 use crate::paths::Paths;
@@ -35,8 +36,8 @@ pub(crate) fn upload(args: &UploadArgs) -> Result<u8> {
 fn run(args: &UploadArgs) -> Result<()> {
     if !args.dry_run && args.output.is_none() {
         return Err(Error::usage("herdr upload shows or writes what start would send; say which")
-            .help("list it: createos-sandbox herdr upload --dry-run")
-            .help("write it: createos-sandbox herdr upload --output FILE"));
+            .help(format!("list it: {}", command::action("upload").flag("--dry-run")))
+            .help(format!("write it: {}", command::action("upload").with("--output", "FILE"))));
     }
     let to_stdout = args.output.as_deref() == Some(Path::new("-"));
     if to_stdout && args.json {
@@ -116,7 +117,7 @@ fn written(packed: &Packed, output: &Path) {
     ui::line(format!("leaves   {}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes)));
     if !packed.stayed.is_empty() {
         let stay = ui::count(packed.stayed.len() as u64, "file");
-        ui::line(format!("stays    {stay}    (createos-sandbox herdr upload --dry-run says why)"));
+        ui::line(format!("stays    {stay}; see why with: {}", command::action("upload").flag("--dry-run")));
     }
     ui::line(format!("digest   {}", packed.digest));
 }

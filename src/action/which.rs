@@ -1,6 +1,7 @@
 //! Which box an action is about.
 
 use super::session::Session;
+use crate::command;
 use crate::error::{Error, Result};
 use crate::state::{Phase, Record};
 use crate::worktree::Worktree;
@@ -41,7 +42,7 @@ pub(super) fn named(session: &Session) -> Result<Option<Record>> {
     match here.or_else(|| found.clone().next()) {
         Some(record) => Ok(Some(record.clone())),
         None => Err(Error::failed(format!("no box that was started here is called {wanted}"))
-            .help("see the boxes with: createos-sandbox herdr boxes")),
+            .help(format!("see the boxes with: {}", command::action("boxes")))),
     }
 }
 
@@ -59,7 +60,7 @@ pub(super) fn choose(session: &Session) -> Result<Chosen> {
     }
     let nothing = || {
         Error::failed("this pane has no box")
-            .help("start one with: createos-sandbox herdr start (in Herdr, the start key)")
+            .help(format!("start one with the start key, or: {}", command::action("start")))
     };
     let Ok(folder) = session.folder() else { return Err(nothing()) };
     let Ok(worktree) = Worktree::discover(&session.git()?, &folder) else { return Err(nothing()) };
@@ -87,9 +88,9 @@ fn which_of(session: &Session, several: &[Record]) -> Result<Error> {
     if shown {
         error = error.help("press the key in the pane of the box that you mean, or name the box:");
     }
-    Ok(several.iter().fold(error, |error, record| {
-        error.help(format!("createos-sandbox herdr {} {}", session.action, record.name))
-    }))
+    Ok(several
+        .iter()
+        .fold(error, |error, record| error.help(command::action(session.action).on(&record.name))))
 }
 
 fn of_worktree(session: &Session, root: &Path) -> Result<Vec<Record>> {
@@ -113,7 +114,7 @@ pub(super) fn ready(record: Record) -> Result<Record> {
             .help("read its pane, close it, and start again")),
         Phase::Leftover => {
             Err(Error::failed(format!("the start of box {} failed, and its box may be left", record.name))
-                .help(format!("delete it with: createos-sandbox herdr delete {}", record.name)))
+                .help(format!("delete it with: {}", command::action("delete").on(&record.name))))
         }
     }
 }

@@ -1,37 +1,39 @@
 //! Words that somebody types where another command is meant.
 
+use crate::command;
 use clap::error::{ContextKind, ContextValue};
 
-/// Words of installers, and what they mean here.
-const MEANT: [(&[&str], &[&str]); 3] = [
-    (&["doctor", "check", "status"], &["to check the setup: createos-sandbox setup herdr --doctor"]),
-    (&["install", "init"], &["to set Herdr up: createos-sandbox setup herdr"]),
-    (
-        &["undo", "uninstall", "remove"],
-        &[
-            "to take the setup back: createos-sandbox setup herdr --undo",
-            "to take the last apply back: createos-sandbox herdr undo",
+/// What a word of installers means here.
+fn meant(word: &str) -> Vec<String> {
+    let setup = command::setup;
+    match word {
+        "doctor" | "check" | "status" => vec![format!("to check the setup: {}", setup().flag("--doctor"))],
+        "install" | "init" => vec![format!("to set Herdr up: {}", setup())],
+        "undo" | "uninstall" | "remove" => vec![
+            format!("to take the setup back: {}", setup().flag("--undo")),
+            format!("to take the last apply back: {}", command::action("undo")),
         ],
-    ),
-];
+        _ => Vec::new(),
+    }
+}
 
 /// Names the command that is meant by an unknown first word: an installer's, or an action of the plugin.
 pub(super) fn name_the_command(
     mut error: clap::Error,
-    command: &clap::Command,
+    cli: &clap::Command,
     word: Option<&str>,
 ) -> clap::Error {
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else { return error };
     if Some(unknown.as_str()) != word {
         return error;
     }
-    let meant = MEANT.iter().find(|(words, _)| words.contains(&unknown.as_str()));
-    let action = command.find_subcommand("herdr").and_then(|herdr| herdr.find_subcommand(unknown));
-    let tips: Vec<String> = match (meant, action) {
-        (Some((_, tips)), _) => tips.iter().map(|tip| (*tip).to_owned()).collect(),
-        (None, Some(action)) => vec![format!("createos-sandbox herdr {}", action.get_name())],
-        (None, None) => return error,
-    };
+    let mut tips = meant(unknown);
+    let action = cli.find_subcommand("herdr").and_then(|herdr| herdr.find_subcommand(unknown));
+    match action {
+        Some(action) if tips.is_empty() => tips.push(command::action(action.get_name()).into()),
+        None if tips.is_empty() => return error,
+        _ => {}
+    }
     let _similar = error.remove(ContextKind::SuggestedSubcommand);
     let tips = tips.into_iter().map(Into::into).collect();
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));

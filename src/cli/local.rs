@@ -1,5 +1,6 @@
 //! `createos-sandbox local …`: the embedded provider, with the words of `createos sandbox …`.
 
+use crate::command;
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Subcommand, parser::ValueSource};
 use std::ffi::OsString;
@@ -300,7 +301,8 @@ pub(super) fn advise(error: clap::Error, command: &clap::Command, args: &[OsStri
         return with_tip(error, "--yes, or -y, deletes without a question");
     }
     if is(ContextKind::InvalidArg, "<REF>") {
-        return with_tip(error, "REF is a sandbox; show them with: createos-sandbox local sandbox list");
+        let list = command::own(["local", "sandbox", "list"]);
+        return with_tip(error, &format!("REF is a sandbox; show them with: {list}"));
     }
     if is(ContextKind::InvalidArg, "--shape") {
         return with_tip(error, "such as --shape s-2vcpu-4gb");
@@ -322,7 +324,7 @@ fn name_the_area(mut error: clap::Error, command: &clap::Command, args: &[OsStri
         && !args.iter().any(|arg| arg == "sandbox" || arg == "sb");
     if let Some(verb) = verb.filter(|_| stands_there) {
         let _similar = error.remove(ContextKind::SuggestedSubcommand);
-        return with_tip(error, &format!("createos-sandbox local sandbox {verb}"));
+        return with_tip(error, &command::own(["local", "sandbox", &verb]).to_string());
     }
     error
 }

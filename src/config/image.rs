@@ -1,5 +1,6 @@
 //! What a box is made of: its size and its image.
 
+use crate::command;
 use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
@@ -48,8 +49,10 @@ impl FromStr for Shape {
         if is_name(text, "._-") {
             return Ok(Self(text.into()));
         }
-        Err(Error::usage(format!("shape \"{text}\" is not a size"))
-            .help("a size looks like s-2vcpu-4gb; list yours with: createos sandbox shapes"))
+        Err(Error::usage(format!("shape \"{text}\" is not a size")).help(format!(
+            "a size looks like s-2vcpu-4gb; list yours with: {}",
+            command::createos(["sandbox", "shapes"])
+        )))
     }
 }
 
@@ -63,8 +66,10 @@ impl FromStr for Rootfs {
         if name_is_good && tag.is_none_or(|tag| is_name(tag, "._-")) {
             return Ok(Self(text.into()));
         }
-        Err(Error::usage(format!("rootfs \"{text}\" is not an image name"))
-            .help("an image looks like devbox:1; list them with: createos sandbox rootfs"))
+        Err(Error::usage(format!("rootfs \"{text}\" is not an image name")).help(format!(
+            "an image looks like devbox:1; list them with: {}",
+            command::createos(["sandbox", "rootfs"])
+        )))
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) use remote_root::RemoteRoot;
 pub(crate) use settings::{Dropped, Key, Settings};
 pub(crate) use sync_exclude::SyncExclude;
 
+use crate::command;
 use crate::error::{Error, Result};
 use crate::worktree::{Exclude, RelPath, Rules};
 use std::path::Path;
@@ -55,7 +56,9 @@ impl Config {
     /// It cannot be read, or holds something that is not a setting; the message has file, line and column.
     pub(crate) fn load(path: &Path) -> Result<Self> {
         match crate::fs::read_regular(path) {
-            Ok(bytes) => Ok(Settings::parse(&bytes).map_err(|error| error.in_file(path))?.resolve()),
+            Ok(bytes) => Ok(Settings::parse(&bytes)
+                .map_err(|error| error.in_file(path, &command::setup().flag("--force")))?
+                .resolve()),
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(Settings::default().resolve()),
             Err(source) => Err(Error::io("read", path, &source)),
         }

@@ -3,6 +3,7 @@
 use super::{
     Agent, AutoPause, Config, EgressRule, Provider, RemoteRoot, Rootfs, Shape, SyncExclude, nearest,
 };
+use crate::command::Command;
 use crate::error::Error;
 use crate::worktree::{Exclude, RelPath};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
@@ -95,11 +96,10 @@ pub(crate) struct BadConfig {
 }
 
 impl BadConfig {
-    /// The error for a person.
-    pub(crate) fn in_file(&self, path: &Path) -> Error {
-        Error::usage(format!("{}:{}:{}: {}", path.display(), self.line, self.column, self.reason)).help(
-            "correct the file, or rewrite it with its valid settings: createos-sandbox setup herdr --force",
-        )
+    /// The error for a person; `rewrite` is the setup that keeps what is valid.
+    pub(crate) fn in_file(&self, path: &Path, rewrite: &Command) -> Error {
+        Error::usage(format!("{}:{}:{}: {}", path.display(), self.line, self.column, self.reason))
+            .help(format!("correct the file, or rewrite it with its valid settings: {rewrite}"))
     }
 }
 

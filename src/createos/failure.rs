@@ -1,6 +1,7 @@
 //! Why a provider call failed, with the provider's own words.
 
 use super::json;
+use crate::command;
 use crate::error::Error;
 use crate::exec::{Ended, ExecError};
 use std::fmt;
@@ -130,21 +131,30 @@ impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         let error = Self::failed(failure.to_string());
         match failure.refusal {
-            Refusal::SignedOut => error.help("sign in with: createos login"),
-            Refusal::NotStarted => error.help("check the setup with: createos-sandbox setup herdr --doctor"),
+            Refusal::SignedOut => error.help(format!("sign in with: {}", command::createos(["login"]))),
+            Refusal::NotStarted => {
+                error.help(format!("check the setup with: {}", command::setup().flag("--doctor")))
+            }
             Refusal::Credit => error.help("the account has no credit left: top it up, then try again"),
             Refusal::Rate => error.help("wait a minute, then try again"),
-            Refusal::Cap => error.help(
-                "paused sandboxes count too, only deleting one makes room: createos-sandbox herdr boxes",
-            ),
+            Refusal::Cap => error.help(format!(
+                "paused sandboxes count too, only deleting one makes room: {}",
+                command::action("boxes")
+            )),
             Refusal::DailyCap => error.help("the account's daily number is used up: try again tomorrow"),
-            Refusal::Shape => error.help("pick a shape of your plan: createos sandbox shapes"),
-            Refusal::NoBash => error.help(
-                "use an image that has bash, git, tar and curl: createos-sandbox setup herdr --rootfs NAME --force",
-            ),
-            Refusal::LifecycleBroken => error.help(
-                "createos 0.0.24 and older cannot pause or resume: run createos upgrade, or rely on autoPause",
-            ),
+            Refusal::Shape => {
+                error.help(format!("pick a shape of your plan: {}", command::createos(["sandbox", "shapes"])))
+            }
+            Refusal::NoBash => error.help(format!(
+                "use an image that has bash, git, tar and curl: {}",
+                command::setup().with("--rootfs", "NAME").flag("--force")
+            )),
+            Refusal::LifecycleBroken => error
+                .help(format!(
+                    "createos 0.0.24 and older cannot pause or resume: {}",
+                    command::createos(["upgrade"])
+                ))
+                .help("or rely on autoPause in config.json"),
             Refusal::NotFound
             | Refusal::NameTaken
             | Refusal::Cut

@@ -2,6 +2,7 @@
 
 use super::json;
 use super::{Failure, Refusal};
+use crate::command::{self, Command};
 use crate::exec::{Ended, Run};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,6 +26,15 @@ pub(crate) enum ProviderKind {
 }
 
 impl ProviderKind {
+    /// `createos sandbox …` or what stands for it, to be typed.
+    pub(crate) fn command(self, words: &[&str]) -> Command {
+        let lead = match self {
+            Self::Createos => command::createos(["sandbox"]),
+            Self::Local => command::own(["local", "sandbox"]),
+        };
+        words.iter().fold(lead, |command, word| command.word(*word))
+    }
+
     /// The word in settings and records.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -100,12 +110,8 @@ impl Provider {
     }
 
     /// The command line that a person would type, for messages.
-    pub(crate) fn shown(&self, words: &[&str]) -> String {
-        let lead = match self.kind {
-            ProviderKind::Createos => "createos sandbox",
-            ProviderKind::Local => "createos-sandbox local sandbox",
-        };
-        format!("{lead} {}", words.join(" "))
+    pub(crate) fn shown(&self, words: &[&str]) -> Command {
+        self.kind.command(words)
     }
 
     fn leading(&self) -> impl Iterator<Item = &'static str> {

@@ -1,5 +1,6 @@
 //! One call of the Herdr command line: JSON in, a typed refusal out (contract `herdr.md` 0).
 
+use crate::command;
 use crate::error::Error;
 use crate::exec::Run;
 use serde_json::Value;
@@ -47,16 +48,19 @@ impl From<HerdrError> for Error {
     fn from(error: HerdrError) -> Self {
         let text = error.to_string();
         match error {
-            HerdrError::NoServer => Self::failed(text).help("start Herdr with: herdr"),
+            HerdrError::NoServer => {
+                Self::failed(text).help(format!("start Herdr with: {}", command::herdr([])))
+            }
             HerdrError::Refused { code, .. } if matches!(code.as_str(), "plugin_not_found") => {
-                Self::failed(text).help("set the plugin up with: createos-sandbox setup herdr")
+                Self::failed(text).help(format!("set the plugin up with: {}", command::setup()))
             }
             HerdrError::Refused { code, .. } if code == "plugin_disabled" => {
-                Self::failed(text).help("enable it with: herdr plugin enable createos.sandbox")
+                let enable = command::herdr(["plugin", "enable", crate::paths::PLUGIN_ID]);
+                Self::failed(text).help(format!("enable it with: {enable}"))
             }
-            HerdrError::Refused { code, .. } if code == "protocol_mismatch" => {
-                Self::failed(text).help("restart the Herdr server: herdr server stop, then herdr")
-            }
+            HerdrError::Refused { code, .. } if code == "protocol_mismatch" => Self::failed(text)
+                .help(format!("end the Herdr server: {}", command::herdr(["server", "stop"])))
+                .help(format!("then: {}", command::herdr([]))),
             _ => Self::failed(text),
         }
     }

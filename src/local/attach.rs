@@ -10,6 +10,7 @@ use super::supervisor::Hello;
 use super::terminal::Raw;
 use super::{process, terminal};
 use crate::cli::AttachArgs;
+use crate::command;
 use crate::error::{Error, IoContext};
 use crate::ui;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -36,7 +37,12 @@ pub(super) fn run(found: &LocalBox, record: &Record, args: &AttachArgs) -> Resul
                 let record = super::record::read(found, &record.process_id)?;
                 if record.is_running() {
                     return Err(Error::failed(format!("process {} does not answer", record.process_id))
-                        .help("try again, or look at it with: createos-sandbox local sandbox process get")
+                        .help(format!(
+                            "try again, or look at it with: {}",
+                            command::own(["local", "sandbox", "process", "get"])
+                                .on(&found.meta.name)
+                                .word(record.process_id.to_string())
+                        ))
                         .into());
                 }
                 return replay(found, &record, after);

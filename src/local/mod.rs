@@ -100,8 +100,11 @@ pub(crate) fn wrong_use(error: &clap::Error, args: &[OsString]) -> u8 {
 /// Runs a command of the provider; there are no boxes on this system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn run(args: crate::cli::LocalArgs) -> u8 {
-    let error = Error::cannot_run("local sandboxes need Linux; nothing was run")
-        .help("use CreateOS instead: createos login, then createos-sandbox setup herdr");
+    let error = Error::cannot_run("local sandboxes need Linux; nothing was run").help(format!(
+        "use CreateOS instead: {} && {}",
+        crate::command::createos(["login"]),
+        crate::command::setup()
+    ));
     Mode::of(args.output.as_deref()).fail(&error.into())
 }
 
@@ -112,7 +115,7 @@ pub(crate) fn run(args: crate::cli::LocalArgs) -> u8 {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn probe() -> crate::error::Result<()> {
     Err(Error::cannot_run("local sandboxes need Linux; nothing was run")
-        .help("createos-sandbox setup herdr --provider createos --force"))
+        .help(crate::command::setup().with("--provider", "createos").flag("--force")))
 }
 
 /// There are no boxes here that could have a shape.

@@ -12,6 +12,7 @@ use super::record;
 use super::running::{self, Purpose};
 use super::store::LocalBox;
 use super::supervisor::Hello;
+use crate::command;
 use crate::error::{Error, IoContext};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -51,7 +52,10 @@ fn pause_locked(found: &mut LocalBox) -> Result<()> {
         return Err(Failure::from(
             Error::failed(format!("sandbox {name} was not paused: its programs do not stay stopped"))
                 .help("they may be waking each other; it runs on as before")
-                .help(format!("see what runs: createos-sandbox local sandbox process list {name}")),
+                .help(format!(
+                    "see what runs: {}",
+                    command::own(["local", "sandbox", "process", "list"]).on(name)
+                )),
         ));
     }
     let before = found.meta.clone();

@@ -4,6 +4,7 @@ use super::failure::{Failure, Result};
 use super::id::{BoxId, BoxName};
 use super::meta::{Meta, Status, Tombstone, VERSION, now};
 use super::{pause, record, remove, running, skeleton};
+use crate::command;
 use crate::error::{Error, IoContext};
 use crate::fs::{Lock, Mode, write_atomic};
 use crate::paths::Paths;
@@ -184,9 +185,9 @@ impl Store {
         match self.look(id)? {
             Look::Whole(meta) => Ok(Some(LocalBox { folder: self.folder.join(id.as_str()), meta })),
             Look::Absent => Ok(None),
-            Look::Damaged(error) => {
-                Err(error.help(format!("delete the box: createos-sandbox local sandbox rm {id}")).into())
-            }
+            Look::Damaged(error) => Err(error
+                .help(format!("delete the box: {}", command::own(["local", "sandbox", "rm", "--yes"]).on(id)))
+                .into()),
         }
     }
 
@@ -206,7 +207,7 @@ impl Store {
         }
         let how = if reference.starts_with("sb-") { "matching" } else { "named" };
         Err(Failure::not_found(format!("no sandbox {how} \"{reference}\""))
-            .help("createos-sandbox local sandbox list"))
+            .help(command::own(["local", "sandbox", "list"])))
     }
 
     /// The box for a reference; one that is gone is an error.
@@ -375,7 +376,7 @@ impl LocalBox {
         let refused = || Failure::conflict(format!("sandbox {name} is {}", self.meta.status.word()));
         match self.meta.status {
             Status::Running => Ok(()),
-            Status::Paused => Err(refused().help(format!("createos-sandbox local sandbox resume {name}"))),
+            Status::Paused => Err(refused().help(command::own(["local", "sandbox", "resume"]).on(name))),
             Status::Destroying | Status::Destroyed => Err(refused()),
         }
     }

@@ -1,6 +1,7 @@
 //! The scripts that run in the box, and how their answers are read.
 
 use super::Remote;
+use crate::command;
 use crate::config::RemoteRoot;
 use crate::error::{Error, Result};
 use crate::fs::Digest;
@@ -101,8 +102,10 @@ impl From<Stop> for Error {
             "repository" => {
                 Self::failed("the box could not make the baseline commit").fact("git said", detail)
             }
-            "gone" => Self::failed(format!("the workspace {detail} is gone from the box"))
-                .help("nothing was changed here; look into the box with: createos-sandbox herdr attach"),
+            "gone" => Self::failed(format!("the workspace {detail} is gone from the box")).help(format!(
+                "nothing was changed here; look into the box with: {}",
+                command::action("attach")
+            )),
             "listing" => Self::failed("the box could not list its workspace").fact("git said", detail),
             "unreadable" => Self::failed("the box's user cannot read a part of the workspace")
                 .fact("the box said", detail),

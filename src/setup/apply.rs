@@ -220,7 +220,8 @@ impl Apply<'_> {
         }
         if !stuck.is_empty() {
             let error = error.fact("not taken back", stuck.join("; "));
-            return error.help("take the rest back with: createos-sandbox setup herdr --undo");
+            let undo = crate::command::setup().flag("--undo");
+            return error.help(format!("take the rest back with: {undo}"));
         }
         let cleared = match &before {
             Some(receipt) => receipt.write(self.paths),

@@ -47,7 +47,7 @@ impl Programs {
         };
         let broken = |error: serde_json::Error| {
             Error::failed(format!("{}: {error}", path.display()))
-                .help("write it again with: createos-sandbox setup herdr")
+                .help(format!("write it again with: {}", crate::command::setup()))
         };
         serde_json::from_slice(&bytes).map(Some).map_err(broken)
     }

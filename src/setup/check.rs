@@ -1,5 +1,6 @@
 //! One judged observation, and what a list of them says as a whole.
 
+use crate::command::Command;
 use serde::Serialize;
 
 /// How a check ended.
@@ -117,10 +118,10 @@ impl Check {
         self
     }
 
-    /// What to do is to set up again.
+    /// What to do is this setup.
     #[must_use]
-    pub(crate) fn fixed_by_setup(mut self) -> Self {
-        self.fix = Some("createos-sandbox setup herdr".into());
+    pub(crate) fn fixed_by(mut self, setup: Command) -> Self {
+        self.fix = Some(setup.into());
         self.fixable = true;
         self
     }

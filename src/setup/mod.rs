@@ -31,6 +31,7 @@ mod words;
 mod write;
 
 use crate::cli::SetupArgs;
+use crate::command;
 use crate::error::{Error, IoContext, Result};
 use crate::herdr::{Herdr, Reload};
 use crate::paths::Paths;
@@ -182,7 +183,9 @@ impl Session<'_> {
         let can_be_had = install::missing::installable(&checks, &observed, self.paths)?;
         let ids: Vec<&str> = can_be_had.iter().map(|(check, _)| check.id).collect();
         let installed =
-            install::missing::install(&can_be_had, self.consent(), self.paths, &|text| self.say(text));
+            install::missing::install(&can_be_had, self.consent(), self.request, self.paths, &|text| {
+                self.say(text)
+            });
         drop(can_be_had);
         if !matches!(installed, Ok(false)) {
             (observed, checks) = look();
@@ -191,13 +194,8 @@ impl Session<'_> {
             self.do_without(&ids, &checks, error)?;
         }
         self.annotate(&checks);
-        let missing = missing(&checks).map_err(|error| match self.consent() {
-            Consent::None if !ids.is_empty() => error.help(format!(
-                "or have {} installed: createos-sandbox setup herdr --install-missing",
-                ids.join(" and ")
-            )),
-            _ => error,
-        });
+        let offered = if self.consent() == Consent::None { &ids[..] } else { &[] };
+        let missing = missing(&checks, offered, self.request);
         report.add_checks(checks);
         missing?;
         let own = programs::own_path()
@@ -265,7 +263,10 @@ impl Session<'_> {
         } else {
             return Err(Error::failed("panes are still tied to boxes, which would be left behind")
                 .fact("boxes", boxes.iter().map(|record| record.name.as_str()).collect::<Vec<_>>().join(", "))
-                .help("delete them first, or leave them with: createos-sandbox setup herdr --undo --yes"));
+                .help(format!(
+                    "delete them first, or leave them with: {}",
+                    command::setup().flag("--undo").flag("--yes")
+                )));
         };
         if !agreed {
             return Ok(u8::from(!self.request.dry_run));
@@ -337,8 +338,8 @@ impl Session<'_> {
             .fact("it was", known.display().to_string())
             .fact("it is", files::absolute(now).display().to_string())
             .help(format!(
-                "take that back first: XDG_CONFIG_HOME={} createos-sandbox setup herdr --undo",
-                folder.display()
+                "take that back first: {}",
+                command::setup().flag("--undo").variable("XDG_CONFIG_HOME", &folder.to_string_lossy())
             )))
     }
 
@@ -425,11 +426,8 @@ impl Session<'_> {
         self.say("These boxes are still tied to panes, and nothing here deletes them:\n");
         for record in boxes {
             let id = record.box_id.as_ref().map_or_else(|| record.name.to_string(), |id| id.to_string());
-            let lead = match record.provider {
-                crate::createos::ProviderKind::Createos => "createos sandbox",
-                crate::createos::ProviderKind::Local => "createos-sandbox local sandbox",
-            };
-            self.say(format!("  {lead} rm --yes {}", ui::visible(&id)));
+            let delete = record.provider.command(&["rm", "--yes", &id]);
+            self.say(format!("  {}", ui::visible(&delete.to_string())));
         }
         self.say("");
     }
@@ -465,7 +463,10 @@ fn edits_keys(plan: &Plan) -> bool {
 }
 
 /// What is missing, as one error with every fix.
-fn missing(checks: &[Check]) -> Result<()> {
+///
+/// What we can install (`offered`) comes first, by the one command that does all of it: whoever sees this has
+/// nothing yet.
+fn missing(checks: &[Check], offered: &[&str], request: &Request) -> Result<()> {
     let failed: Vec<&Check> =
         checks.iter().filter(|check| check.status == Status::Fail && check.required).collect();
     if failed.is_empty() {
@@ -476,8 +477,32 @@ fn missing(checks: &[Check]) -> Result<()> {
         let needed = check.needed.as_ref().map_or_else(String::new, |needed| format!(" (needs {needed})"));
         error = error.fact(check.id, format!("{}{needed}", check.message));
     }
-    for line in failed.iter().filter_map(|check| check.fix.as_ref()).flat_map(|fix| fix.lines()) {
-        error = error.help(line);
+    let install = request.again.clone().flag("--install-missing");
+    if !offered.is_empty() {
+        error = error.help(format!("have {} installed, and Herdr set up: {install}", offered.join(" and ")));
+    }
+    let no_createos = failed.iter().any(|check| check.id == "createos" && check.found.is_none());
+    if no_createos && offered.contains(&"createos") {
+        error = error.help(format!("then, with a CreateOS account: {}", command::createos(["login"])));
+    }
+    let installs = offered.iter().any(|id| *id != "createos");
+    let other_ways = |error: Error| {
+        let try_first = format!("or see first what it does, with nothing set up: {}", command::own(["try"]));
+        error.help(checks::without_account(if installs { &install } else { &request.again })).help(try_first)
+    };
+    let no_session = failed.iter().any(|check| check.id == "session");
+    if cfg!(target_os = "linux") && no_createos {
+        error = other_ways(error);
+    }
+    for check in failed {
+        let is_offered = offered.contains(&check.id);
+        let lead = if is_offered { format!("or {} by hand: ", check.id) } else { String::new() };
+        for line in check.fix.iter().flat_map(|fix| fix.lines()) {
+            error = error.help(format!("{lead}{line}"));
+        }
+    }
+    if cfg!(target_os = "linux") && no_session && !no_createos {
+        error = other_ways(error);
     }
     Err(error)
 }
@@ -494,7 +519,7 @@ fn done(plan: &Plan) -> String {
             "Done. In Herdr, paste the bindings, then press the one for start inside a git worktree.".into()
         }
     };
-    let undo = "Take it all back: createos-sandbox setup herdr --undo";
+    let undo = format!("Take it all back: {}", command::setup().flag("--undo"));
     let difference = "(herdr config reset-keys would also take the keys that you bound yourself)";
     format!("{start}\nSign the agent in inside its pane the first time.\n{undo}\n  {difference}")
 }

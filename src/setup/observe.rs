@@ -8,6 +8,7 @@ use super::receipt::Receipt;
 use super::request::{Request, WantedPlugin};
 use super::session::{self, Credentials, Session};
 use super::template::{Need, Requirement, Template};
+use crate::command;
 use crate::config::{Provider, Settings};
 use crate::createos::{Failure, Provider as Client};
 use crate::error::Error;
@@ -188,7 +189,10 @@ fn checkout(folder: &Path, id: &str) -> Result<Checkout, Error> {
     let manifest = Manifest::read(&root).map_err(|bad| Error::usage(format!("--local: {bad}")).help(help))?;
     if manifest.id != id {
         return Err(Error::usage(format!("--local: {} is the plugin \"{}\"", root.display(), manifest.id))
-            .help(format!("only the plugin {id} is set up here; link others with: herdr plugin link")));
+            .help(format!(
+                "only the plugin {id} is set up here; link another one with: {}",
+                command::herdr(["plugin", "link"]).path(&root)
+            )));
     }
     Ok(Checkout {
         has_build: root.join("build.sh").is_file(),

@@ -25,7 +25,7 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
     let (after, summary) = match (&file.bytes, request.rewrite) {
         (None, _) => (Some(fresh(&request.settings)), summary(&request.settings)),
         (Some(bytes), Rewrite::No) => {
-            let kept = Settings::parse(bytes).map_err(|bad| bad.in_file(&file.path))?;
+            let kept = Settings::parse(bytes).map_err(|bad| bad.in_file(&file.path, &request.forced()))?;
             refuse_foreign(request, &kept)?;
             keep(plan, request, &kept);
             (None, String::new())
@@ -90,7 +90,8 @@ pub(super) fn refuse_local_egress(request: &Request, config: &FileSeen) -> Resul
     if request.settings.egress.as_ref().is_some_and(|rules| !rules.is_empty()) {
         return Err(error);
     }
-    Err(error.help("the list is in config.json; empty it with: createos-sandbox setup herdr --force --provider local --egress none"))
+    let empty = request.forced().only("--provider", "local").only("--egress", "none");
+    Err(error.help(format!("the list is in config.json; empty it with: {empty}")))
 }
 
 /// The settings of a file that we write: the four that setup has always written, and what was asked for.
@@ -169,6 +170,9 @@ fn refuse_foreign(request: &Request, settings: &Settings) -> Result<()> {
             error.help("--provider local works with the bundled plugin only: leave out --source and --local");
         return Err(error);
     }
-    let fix = if key == Key::Provider { "--force --provider createos" } else { "--reset" };
-    Err(error.help(format!("take it out of config.json, or add {fix} to the command")))
+    let again = match key {
+        Key::Provider => request.forced().only("--provider", "createos"),
+        _ => request.again.clone().without("--force").flag("--reset"),
+    };
+    Err(error.help(format!("take it out of config.json, or: {again}")))
 }

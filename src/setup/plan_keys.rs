@@ -36,7 +36,10 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
     let refuse = |message: String| {
         Error::failed(message)
             .fact("nothing was changed", "Herdr ignores a config.toml that it cannot read")
-            .help("mend it and run this again, or leave it alone with --no-keys")
+            .help(format!(
+                "mend it and run this again, or leave it alone: {}",
+                request.again.clone().without("--key").flag("--no-keys")
+            ))
             .help(format!("the bindings to paste:\n{}", keys::block(&request.keys).trim_end()))
     };
     if let Some(reason) = &file.unreadable {
@@ -51,7 +54,7 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
     }
     let (base, rebound) = without_rechosen(plan, request, observed)?;
     let merged = keys::merge(&base, &request.keys).map_err(unparsable)?;
-    note_placed(plan, &merged.placed);
+    note_placed(plan, request, &merged.placed);
     if merged.text == file.contents() {
         plan.right += 1;
         plan.chords = chords(&merged.text, &request.keys);
@@ -136,14 +139,17 @@ fn warn_direct(plan: &mut Plan, request: &Request) {
                     "{} is then taken from every program in Herdr: it runs {}",
                     key.chord, key.action
                 ),
-                fix: Some(format!("put prefix+ before it: --key {}=prefix+{}", key.action, key.chord)),
+                fix: Some(format!(
+                    "put prefix+ before it: {}",
+                    request.with_key(&key.action, &format!("prefix+{}", key.chord))
+                )),
             });
         }
     }
 }
 
 /// Says why an action did not get its first choice, and which default of Herdr's gives way.
-fn note_placed(plan: &mut Plan, placed: &[Placed]) {
+fn note_placed(plan: &mut Plan, request: &Request, placed: &[Placed]) {
     for placed in placed {
         match (&placed.chord, &placed.instead_of) {
             (Some(chord), Some(refused)) => plan
@@ -151,7 +157,7 @@ fn note_placed(plan: &mut Plan, placed: &[Placed]) {
                 .push(format!("{} is {}, so {} gets {chord}", refused.chord, refused.holder, placed.action)),
             (None, Some(refused)) => plan.warnings.push(Warning {
                 message: format!("{} has no key: {} is {}", placed.action, refused.chord, refused.holder),
-                fix: Some(format!("choose one: createos-sandbox setup herdr --key {}=CHORD", placed.action)),
+                fix: Some(format!("choose one: {}", request.with_key(&placed.action, "CHORD"))),
             }),
             _ => {}
         }

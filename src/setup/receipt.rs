@@ -1,6 +1,7 @@
 //! What setup did, written before the first change and completed after the last, so that a run that was
 //! killed can be finished or undone. Later setups add to the first one's receipt: undo takes all back.
 
+use crate::command;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::{Digest, Mode, digest, holds_only, kill_point, stage, staged, write_atomic};
 use crate::herdr::{GithubSource, Source};
@@ -181,16 +182,19 @@ impl PluginState {
     /// What a person types to bring the registration there.
     pub(crate) fn command(&self) -> String {
         match self {
-            Self::Absent => format!("herdr plugin uninstall {PLUGIN_ID}"),
+            Self::Absent => command::herdr(["plugin", "uninstall", PLUGIN_ID]).into(),
             Self::Linked { root, enabled } => {
-                let disabled = if *enabled { "" } else { " --disabled" };
-                format!("herdr plugin link {}{disabled}", root.display())
+                let link = command::herdr(["plugin", "link"]).path(root);
+                if *enabled { link.into() } else { link.flag("--disabled").into() }
             }
             Self::Github { source, enabled } => {
-                let reference = source.reference.iter().map(|reference| format!(" --ref {reference}"));
-                let disabled = if *enabled { "" } else { ", then: herdr plugin disable createos.sandbox" };
-                let reference = reference.collect::<String>();
-                format!("herdr plugin install {}{reference}{disabled}", source.repository)
+                let install = command::herdr(["plugin", "install", &source.repository]);
+                let reference = source.reference.iter();
+                let install = reference.fold(install, |install, name| install.with("--ref", name));
+                match enabled {
+                    true => install.into(),
+                    false => format!("{install} && {}", command::herdr(["plugin", "disable", PLUGIN_ID])),
+                }
             }
         }
     }

@@ -51,7 +51,7 @@ impl Apply<'_> {
             if there != PluginState::Absent && there.is_at(from) {
                 herdr.uninstall(PLUGIN_ID)?;
             }
-            return Ok(Registered::GoneOnly(error.help(format!("type: {}", to.command()))));
+            return Ok(Registered::GoneOnly(error.help(format!("bring it back with: {}", to.command()))));
         }
         // Half a replacement is no change: give the old one back.
         if there != now

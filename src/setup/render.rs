@@ -9,7 +9,8 @@ use unicode_width::UnicodeWidthStr;
 
 /// The doctor's report, for a terminal of so many columns; `None` breaks no line.
 pub(super) fn doctor(checks: &[Check], columns: Option<usize>) -> String {
-    let mut text = format!("createos-sandbox setup herdr --doctor\n\n{}\n", list(checks, columns));
+    let title = crate::command::setup().flag("--doctor");
+    let mut text = format!("{title}\n\n{}\n", list(checks, columns));
     let summary = Summary::of(checks);
     let mut parts = Vec::new();
     if summary.failed > 0 {

@@ -3,6 +3,7 @@
 
 use super::template::{self, KeyTemplate};
 use crate::cli::SetupArgs;
+use crate::command::{self, Command};
 use crate::config::{EgressRule, Settings, nearest};
 use crate::error::{Error, Result};
 use crate::herdr::GithubSource;
@@ -38,6 +39,8 @@ pub(crate) struct Request {
     pub(crate) strict: bool,
     /// Only show.
     pub(crate) dry_run: bool,
+    /// The setup that this command line asks for, to be typed: what it repeats is what decides what is set up.
+    pub(crate) again: Command,
 }
 
 /// What to do.
@@ -117,8 +120,53 @@ impl Request {
             json: args.json,
             strict: args.strict,
             dry_run: args.dry_run,
+            again: again(args),
         })
     }
+
+    /// The same setup, over an existing `config.json`.
+    pub(crate) fn forced(&self) -> Command {
+        let again = self.again.clone();
+        if self.rewrite == Rewrite::Reset { again } else { again.flag("--force") }
+    }
+
+    /// The same setup, with this chord for an action.
+    pub(crate) fn with_key(&self, action: &str, chord: &str) -> Command {
+        let is_other = |value: &&str| value.split_once('=').is_none_or(|(named, _)| named != action);
+        let others: Vec<&str> = self.again.values("--key").filter(is_other).collect();
+        let again = self.again.clone().without("--no-keys").without("--key");
+        others
+            .into_iter()
+            .fold(again, |again, key| again.with("--key", key))
+            .with("--key", format!("{action}={chord}"))
+    }
+}
+
+/// What a command line says about the setup that it wants, without how that is to be shown or asked about.
+fn again(args: &SetupArgs) -> Command {
+    let local = args.local.as_ref().map(|folder| folder.to_string_lossy().into_owned());
+    let once = [
+        ("--local", &local),
+        ("--source", &args.source),
+        ("--agent", &args.agent),
+        ("--shape", &args.shape),
+        ("--rootfs", &args.rootfs),
+        ("--auto-pause", &args.auto_pause),
+        ("--remote-root", &args.remote_root),
+        ("--provider", &args.provider),
+    ];
+    let each = [
+        ("--egress", &args.egress),
+        ("--exclude", &args.exclude),
+        ("--sync-exclude", &args.sync_exclude),
+        ("--key", &args.key),
+    ];
+    let alone = [("--no-keys", args.no_keys), ("--force", args.force), ("--reset", args.reset)];
+    let once = once.into_iter().flat_map(|(flag, value)| value.iter().map(move |value| (flag, value)));
+    let each = each.into_iter().flat_map(|(flag, values)| values.iter().map(move |value| (flag, value)));
+    let again = once.chain(each).fold(command::setup(), |again, (flag, value)| again.with(flag, value));
+    let given = alone.into_iter().filter(|(_, given)| *given);
+    given.fold(again, |again, (flag, _)| again.flag(flag))
 }
 
 fn from_flag(flag: &str, error: &Error) -> Error {

@@ -172,7 +172,7 @@ fn without_settings(now: &[u8], file: &FileReceipt, paths: &Paths) -> Result<Res
 fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed) {
     let Some(known) = &receipt.plugin else { return };
     let mut leave = |message: String, to: &PluginState| {
-        plan.warnings.push(Warning { message, fix: Some(format!("type: {}", to.command())) });
+        plan.warnings.push(Warning { message, fix: Some(format!("do it with: {}", to.command())) });
     };
     let registered = match &observed.plugin {
         Ok(registered) => registered,
@@ -189,7 +189,10 @@ fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed) {
     if !is_ours {
         plan.warnings.push(Warning {
             message: format!("the plugin stays, since somebody registered it anew: it is {now}"),
-            fix: Some("remove it with: herdr plugin uninstall createos.sandbox".into()),
+            fix: Some(format!(
+                "remove it with: {}",
+                crate::command::herdr(["plugin", "uninstall", crate::paths::PLUGIN_ID])
+            )),
         });
         return;
     }

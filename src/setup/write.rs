@@ -102,7 +102,10 @@ impl Apply<'_> {
         }
         Err(Error::failed("Herdr does not accept the new config.toml, so the old one is back")
             .fact("herdr says", new.join("\n"))
-            .help("add the bindings by hand; print them with: createos-sandbox setup herdr --no-keys"))
+            .help(format!(
+                "add the bindings by hand; print them with: {}",
+                crate::command::setup().flag("--no-keys")
+            )))
     }
 }
 

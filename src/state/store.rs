@@ -3,6 +3,7 @@
 use super::record::{Record, RecordId};
 use super::salvage::salvage;
 use super::state::{State, VERSION};
+use crate::command;
 use crate::createos::BoxId;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::{Lock, Mode, open_regular, write_atomic};
@@ -154,7 +155,7 @@ impl Store {
                 "{} was written by a newer createos-sandbox",
                 path.display()
             ))
-            .help("update createos-sandbox, then run: createos-sandbox setup herdr"));
+            .help(format!("update createos-sandbox, then run: {}", command::setup())));
         }
         let settled = found.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > SETTLED);
         Ok(match state {
@@ -173,9 +174,10 @@ impl Store {
         std::fs::rename(&path, &aside).at("move aside", &path)?;
         crate::ui::note(format!(
             "warning: {} could not be read ({reason}); it was moved to {}. What is readable of it stays, and all boxes \
-             that it named are still there: createos-sandbox herdr boxes",
+             that it named are still there: {}",
             path.display(),
-            aside.display()
+            aside.display(),
+            command::action("boxes")
         ));
         Ok(())
     }

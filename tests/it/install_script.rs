@@ -106,8 +106,10 @@ fn every_shell_installs_the_newest_release() {
             done.stdout.starts_with("Installed createos-sandbox 9.9.9 --version to "),
             "{shell:?} {done:?}"
         );
-        let next =
-            format!("Next: {}/.local/bin/createos-sandbox setup herdr --doctor\n", home.path().display());
+        let next = format!(
+            "with CreateOS microVMs: {}/.local/bin/createos-sandbox setup herdr\n",
+            home.path().display()
+        );
         assert!(done.stdout.contains("is not on PATH") && done.stdout.ends_with(&next), "{done:?}");
         assert_eq!(home.read(".local/bin/createos-sandbox"), BINARY, "{shell:?}");
         assert_eq!(listing(&home), ["createos-sandbox"], "{shell:?}");

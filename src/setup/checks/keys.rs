@@ -22,7 +22,7 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
             return vec![
                 Check::warn("keys", message)
                     .path(shown)
-                    .fix("mend the file, then: createos-sandbox setup herdr"),
+                    .fix(format!("mend the file, then: {}", context.setup())),
             ];
         }
     };
@@ -61,12 +61,9 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
         Check::ok("keys", format!("{bound} of {total} bound")).path(shown)
     } else {
         let message = format!("{bound} of {total} bound; {}", without.join("; "));
-        let check = Check::warn("keys", message).path(shown).fixed_by_setup();
+        let check = Check::warn("keys", message).path(shown).fixed_by(context.setup());
         match will_bind(context) {
-            Some(chords) => {
-                let fix = check.fix.clone().unwrap_or_default();
-                check.fix(format!("{fix}    (will bind {chords})"))
-            }
+            Some(chords) => check.fix(format!("{}\nit will bind {chords}", context.setup())),
             None => check,
         }
     }];
@@ -76,7 +73,7 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
             action => format!("runs {action}"),
         };
         Check::warn("keys", format!("{chord} {what} here; Herdr's {field} has no key"))
-            .fix(format!("createos-sandbox setup herdr --key {action}=prefix+alt+{}", letter(&action)))
+            .fix(context.request.with_key(&action, &format!("prefix+alt+{}", letter(&action))))
     }));
     checks
 }

@@ -6,12 +6,13 @@ mod programs;
 mod surroundings;
 
 pub(super) use plugin::{NOT_LOCAL, shape};
-pub(super) use programs::WITHOUT_ACCOUNT;
+pub(super) use programs::without_account;
 
 use super::check::Check;
 use super::observe::{Observed, provider};
 use super::request::Request;
 use super::template::Template;
+use crate::command::Command;
 use crate::config::{Config, Provider, Settings};
 use crate::paths::Paths;
 
@@ -37,6 +38,16 @@ impl<'a> Context<'a> {
     ) -> Self {
         let provider = provider(&request.settings, &observed.config);
         Self { template, request, observed, paths, provider, on_terminal }
+    }
+
+    /// The setup that this command line asks for, to be typed.
+    fn setup(&self) -> Command {
+        self.request.again.clone()
+    }
+
+    /// The same setup, over an existing `config.json`.
+    fn forced(&self) -> Command {
+        self.request.forced()
     }
 
     /// Whether a setup was done here.
@@ -89,20 +100,5 @@ pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     checks.push(surroundings::mappings(context));
     checks.push(surroundings::shim(context));
     checks.push(plugin::paths(context));
-    keep_provider(&mut checks, context.request);
     checks
-}
-
-/// A setup that is proposed as a fix keeps the `--provider local` of this command line: without it, it would
-/// set up something else.
-fn keep_provider(checks: &mut [Check], request: &Request) {
-    const SETUP: &str = "createos-sandbox setup herdr";
-    if request.settings.provider != Some(Provider::Local) {
-        return;
-    }
-    for fix in checks.iter_mut().filter_map(|check| check.fix.as_mut()) {
-        if !fix.contains("--provider") {
-            *fix = fix.replace(SETUP, &format!("{SETUP} --provider local"));
-        }
-    }
 }

@@ -1,7 +1,9 @@
 //! The plugin, its settings, and whether what it has written down is still there.
 
 use super::Context;
+use crate::command;
 use crate::config::{Agent, Config, Provider, Settings};
+use crate::paths::PLUGIN_ID;
 use crate::setup::bundle;
 use crate::setup::check::Check;
 use crate::setup::receipt::PluginState;
@@ -12,28 +14,31 @@ pub(super) fn plugin(context: &Context<'_>) -> Check {
     let registered = match &context.observed.plugin {
         Err(reason) => {
             return Check::fail("plugin", format!("Herdr's plugin registry cannot be read: {reason}"))
-                .fix("mend it or move it away, then: createos-sandbox setup herdr")
+                .fix(format!("mend it or move it away, then: {}", context.setup()))
                 .required();
         }
         Ok(None) if context.is_set_up() => {
             let message = "the plugin was set up and is not registered any more";
-            return Check::fail("plugin", message).fixed_by_setup().required();
+            return Check::fail("plugin", message).fixed_by(context.setup()).required();
         }
         Ok(None) => {
-            let mut check = Check::skip("plugin", "not set up yet").fixed_by_setup();
-            check.fix = Some("createos-sandbox setup herdr".into());
-            return check;
+            return Check::skip("plugin", "not set up yet").fixed_by(context.setup());
         }
         Ok(Some(registered)) => registered,
     };
     let plugin = &registered.plugin;
     let root = context.paths.show(&plugin.root);
     let check = match &registered.manifest {
-        Err(reason) => Check::fail("plugin", format!("its manifest is gone: {reason}")).fixed_by_setup(),
-        Ok(_) if !plugin.enabled => Check::fail("plugin", "it is disabled")
-            .fix("herdr plugin enable createos.sandbox, or: createos-sandbox setup herdr"),
+        Err(reason) => {
+            Check::fail("plugin", format!("its manifest is gone: {reason}")).fixed_by(context.setup())
+        }
+        Ok(_) if !plugin.enabled => {
+            let enable = command::herdr(["plugin", "enable", PLUGIN_ID]);
+            Check::fail("plugin", "it is disabled").fix(format!("{enable}\nor: {}", context.setup()))
+        }
         Ok(manifest) if manifest.id != plugin.id => {
-            Check::fail("plugin", format!("its manifest now says \"{}\"", manifest.id)).fixed_by_setup()
+            Check::fail("plugin", format!("its manifest now says \"{}\"", manifest.id))
+                .fixed_by(context.setup())
         }
         Ok(manifest) => {
             let how = match PluginState::of(Some(plugin)) {
@@ -62,7 +67,7 @@ pub(super) fn config(context: &Context<'_>) -> Check {
     }
     let Some(bytes) = &file.bytes else {
         let check = Check::skip("config", "there is none, so the defaults apply").path(shown);
-        return if context.is_set_up() { check.fixed_by_setup() } else { check };
+        return if context.is_set_up() { check.fixed_by(context.setup()) } else { check };
     };
     match Settings::parse(bytes) {
         Ok(settings) => {
@@ -76,7 +81,7 @@ pub(super) fn config(context: &Context<'_>) -> Check {
         Err(bad) => {
             Check::fail("config", format!("line {}, column {}: {}", bad.line, bad.column, bad.reason))
                 .path(shown)
-                .fix("correct it, or keep its valid settings with: createos-sandbox setup herdr --force")
+                .fix(format!("correct it, or keep its valid settings with: {}", context.forced()))
                 .required()
         }
     }
@@ -92,7 +97,7 @@ pub(in crate::setup) fn shape(context: &Context<'_>) -> Check {
             Err(known) => Check::warn("shape", format!("boxes on this machine know no {shape}"))
                 .found(shape.as_str())
                 .needed(format!("one of: {}", known.join(", ")))
-                .fix(format!("createos-sandbox setup herdr --force --shape {}", Config::default().shape)),
+                .fix(context.forced().only("--shape", Config::default().shape.as_str())),
         };
     }
     match &context.observed.shapes {
@@ -107,7 +112,7 @@ pub(in crate::setup) fn shape(context: &Context<'_>) -> Check {
             Check::warn("shape", format!("{shape} is not in your plan"))
                 .found(shape.as_str())
                 .needed(format!("one of: {list}"))
-                .fix(format!("createos-sandbox setup herdr --force --shape {smaller}"))
+                .fix(context.forced().only("--shape", smaller))
         }
     }
 }
@@ -122,9 +127,7 @@ pub(super) fn egress(context: &Context<'_>) -> Check {
         return Check::ok("egress", "open: a box may reach anything (no egress list)");
     }
     if context.provider == Provider::Local {
-        return Check::fail("egress", NOT_LOCAL)
-            .fix("createos-sandbox setup herdr --force --egress none")
-            .required();
+        return Check::fail("egress", NOT_LOCAL).fix(context.forced().only("--egress", "none")).required();
     }
     let rules = config.egress.len();
     let plural = if rules == 1 { "rule" } else { "rules" };
@@ -141,23 +144,19 @@ pub(super) fn egress(context: &Context<'_>) -> Check {
     let doubt = if by_address { ", unless a rule for addresses does" } else { "" };
     let hosts = blocked.iter().map(|host| host.as_str()).collect::<Vec<_>>();
     let all = config.egress.iter().map(|rule| rule.as_str()).chain(hosts.iter().copied());
-    let flags = all.map(|rule| format!(" --egress {}", shell(rule))).collect::<String>();
+    let fix = context.forced().without("--egress");
+    let fix = all.fold(fix, |fix, rule| fix.with("--egress", rule));
     Check::warn(
         "egress",
         format!("no rule lets the installer of {} reach {}{doubt}", spec.title, hosts.join(", ")),
     )
-    .fix(format!("createos-sandbox setup herdr --force{flags}"))
-}
-
-/// A rule in a command to paste: a star would be expanded.
-fn shell(rule: &str) -> String {
-    if rule.contains(['*', '[']) { format!("'{rule}'") } else { rule.into() }
+    .fix(fix)
 }
 
 /// Whether the recorded programs still exist.
 pub(super) fn paths(context: &Context<'_>) -> Check {
     let recorded = match &context.observed.recorded {
-        Err(error) => return Check::warn("paths", error.message().to_owned()).fixed_by_setup(),
+        Err(error) => return Check::warn("paths", error.message().to_owned()).fixed_by(context.setup()),
         Ok(None) => return Check::skip("paths", "nothing is recorded yet"),
         Ok(Some(recorded)) => recorded,
     };
@@ -177,7 +176,7 @@ pub(super) fn paths(context: &Context<'_>) -> Check {
     if gone.is_empty() {
         return Check::ok("paths", "the recorded programs are where they were");
     }
-    Check::warn("paths", format!("not there any more: {}", gone.join(", "))).fixed_by_setup()
+    Check::warn("paths", format!("not there any more: {}", gone.join(", "))).fixed_by(context.setup())
 }
 
 fn is_program(path: &Path) -> bool {

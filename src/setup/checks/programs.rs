@@ -1,16 +1,20 @@
 //! The system, the programs, and whether the official CLI can be used.
 
 use super::Context;
+use crate::command::{self, Command};
 use crate::config::Provider;
 use crate::setup::check::{Check, Status};
+use crate::setup::install;
 use crate::setup::programs::Program;
-use crate::setup::request::WantedPlugin;
+use crate::setup::request::{Mode, WantedPlugin};
 use crate::setup::session::Session;
 use crate::setup::template::{Need, Requirement};
 
 /// The way that needs neither the official program nor an account; only Linux has local boxes.
-pub(in crate::setup) const WITHOUT_ACCOUNT: &str =
-    "or without an account, boxes on this machine: createos-sandbox setup herdr --provider local";
+pub(in crate::setup) fn without_account(setup: &Command) -> String {
+    let setup = setup.clone().without("--source").without("--local").only("--provider", "local");
+    format!("or without an account, boxes on this machine: {setup}")
+}
 
 /// Linux and macOS are what the plugin and the boxes run on.
 pub(super) fn os() -> Check {
@@ -68,7 +72,7 @@ fn needs_bun(context: &Context<'_>) -> bool {
         }
         // The doctor looks at what is there; a setup is about to replace it.
         WantedPlugin::Bundled => {
-            context.request.mode == crate::setup::request::Mode::Doctor
+            context.request.mode == Mode::Doctor
                 && registered.is_some_and(|registered| registered.runs_on_bun)
         }
     }
@@ -81,11 +85,7 @@ fn judge(context: &Context<'_>, requirement: &'static Requirement, program: &Pro
     let shown = program.path().map(|path| context.paths.show(path));
     let check = match program {
         Program::Missing => {
-            let fix = requirement.missing.here();
-            let fix = match requirement.needed {
-                Need::Createos if cfg!(target_os = "linux") => format!("{fix}\n{WITHOUT_ACCOUNT}"),
-                _ => fix.to_owned(),
-            };
+            let fix = missing(context, requirement);
             Check::fail(id, format!("{id} is not on PATH; {}", requirement.purpose)).needed(needed).fix(fix)
         }
         Program::Broken { reason, .. } => {
@@ -107,10 +107,28 @@ fn judge(context: &Context<'_>, requirement: &'static Requirement, program: &Pro
     }
 }
 
+/// How a program gets here. A setup has its own words for it.
+fn missing(context: &Context<'_>, requirement: &Requirement) -> String {
+    let by_hand = requirement.missing.here();
+    if context.request.mode != Mode::Doctor || !install::brings(&requirement.id) {
+        return by_hand.to_owned();
+    }
+    let setup = context.setup();
+    let without = match requirement.needed {
+        Need::Createos if cfg!(target_os = "linux") => format!("\n{}", without_account(&setup)),
+        _ => String::new(),
+    };
+    format!("{}{without}\nor by hand: {by_hand}", setup.flag("--install-missing"))
+}
+
 /// Whether the official CLI can be used, and with which credential.
 pub(super) fn session(context: &Context<'_>) -> Check {
     let observed = context.observed;
-    let sign_in = if context.on_terminal { "createos login" } else { "export CREATEOS_API_KEY=<key>" };
+    let login = command::createos(["login"]);
+    let sign_in = match context.on_terminal {
+        true => login.to_string(),
+        false => format!("put a key into CREATEOS_API_KEY, or on a terminal: {login}"),
+    };
     let with = observed.credentials.winner();
     let check = match &observed.session {
         Session::NotAsked if context.provider == Provider::Local => {
@@ -126,7 +144,7 @@ pub(super) fn session(context: &Context<'_>) -> Check {
                     "signed in with {name}, which only this shell has; a Herdr server that runs may lack it"
                 ),
             )
-            .fix("createos login, or export it where your shell starts and then restart Herdr")
+            .fix(format!("{login}\nor export it where your shell starts, and then restart Herdr"))
         }
         Session::Usable => Check::ok(
             "session",
@@ -140,7 +158,7 @@ pub(super) fn session(context: &Context<'_>) -> Check {
         Session::Unclear(words) => {
             let said = words.lines().next().unwrap_or_default().trim();
             Check::fail("session", format!("createos does not answer: {said}"))
-                .fix("createos -o json sandbox list --limit 1")
+                .fix(command::createos(["-o", "json", "sandbox", "list", "--limit", "1"]))
         }
     };
     check.required()

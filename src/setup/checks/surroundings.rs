@@ -1,6 +1,7 @@
 //! What is around the plugin: Herdr's server and file, the shell's variables, notices, boxes.
 
 use super::Context;
+use crate::command;
 use crate::config::{Agent, Provider};
 use crate::setup::check::Check;
 use crate::setup::files::Owner;
@@ -14,10 +15,11 @@ pub(super) fn server(context: &Context<'_>) -> Check {
         Some(Err(error)) => Check::warn("herdr-server", error.message().to_owned()),
         Some(Ok(None)) => Check::ok("herdr-server", "not running; what is set up applies when it starts"),
         Some(Ok(Some(true))) => Check::ok("herdr-server", "running"),
-        Some(Ok(Some(false))) => {
-            Check::warn("herdr-server", "it is of another version and refuses plugin calls")
-                .fix("herdr server stop, then start herdr again")
-        }
+        Some(Ok(Some(false))) => Check::warn(
+            "herdr-server",
+            "it is of another version and refuses plugin calls",
+        )
+        .fix(format!("{}\nthen: {}", command::herdr(["server", "stop"]), command::herdr([]))),
     }
 }
 
@@ -33,20 +35,21 @@ pub(super) fn herdr_config(context: &Context<'_>) -> Check {
         Some(Ok(diagnostics)) => diagnostics,
     };
     let lines = diagnostics.lines();
+    let look = command::herdr(["config", "check"]);
     if diagnostics.drops_the_file() {
         let first = lines.first().map_or("", String::as_str);
         let message = format!("Herdr ignores the whole file: {first}");
-        return Check::warn("herdr-config", message).path(path).fix("herdr config check");
+        return Check::warn("herdr-config", message).path(path).fix(look);
     }
     match lines {
         [] if context.observed.keys.bytes.is_none() => {
             Check::ok("herdr-config", "there is none yet, so Herdr's defaults apply").path(path)
         }
         [] => Check::ok("herdr-config", "Herdr has nothing to say about it").path(path),
-        [only] => Check::warn("herdr-config", only.clone()).path(path).fix("herdr config check"),
+        [only] => Check::warn("herdr-config", only.clone()).path(path).fix(look),
         [first, rest @ ..] => {
             let message = format!("{first}, and {} more", rest.len());
-            Check::warn("herdr-config", message).path(path).fix("herdr config check")
+            Check::warn("herdr-config", message).path(path).fix(look)
         }
     }
 }
@@ -68,7 +71,11 @@ pub(super) fn config_owner(context: &Context<'_>) -> Check {
         }
         owner => Check::warn("config-owner", format!("it is not written by setup: {}", words::owner(owner)))
             .path(path)
-            .fix("createos-sandbox setup herdr --no-keys prints the bindings to paste where it is made"),
+            .fix(format!(
+                "print the bindings, to paste them {}: {}",
+                words::by_hand(owner),
+                context.setup().without("--key").flag("--no-keys")
+            )),
     }
 }
 
@@ -119,7 +126,8 @@ pub(super) fn mappings(context: &Context<'_>) -> Check {
         Ok(records) if records.is_empty() => Check::ok("mappings", "no pane is tied to a box"),
         Ok(records) => {
             let plural = if records.len() == 1 { "pane is" } else { "panes are" };
-            let dropped = "a box that was deleted elsewhere is forgotten by: createos-sandbox herdr prune";
+            let dropped =
+                format!("a box that was deleted elsewhere is forgotten by: {}", command::action("prune"));
             Check::ok("mappings", format!("{} {plural} tied to a box; {dropped}", records.len()))
                 .found(records.len().to_string())
         }
@@ -129,9 +137,10 @@ pub(super) fn mappings(context: &Context<'_>) -> Check {
 /// Whether the link under the official name comes first on PATH.
 pub(super) fn shim(context: &Context<'_>) -> Check {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let fix = "put its folder first on PATH; print the line with: createos-sandbox shim install";
+    let install = command::own(["shim", "install"]);
+    let fix = format!("put its folder first on PATH; print the line with: {install}");
     match shim::state(context.paths, &path) {
-        ShimState::Absent => Check::skip("shim", "not installed (createos-sandbox shim install)"),
+        ShimState::Absent => Check::skip("shim", format!("not installed; to make it: {install}")),
         ShimState::First => Check::ok("shim", "createos sandbox setup herdr is answered by this program"),
         ShimState::Behind(first) => {
             let first = context.paths.show(&first);
@@ -140,8 +149,7 @@ pub(super) fn shim(context: &Context<'_>) -> Check {
         ShimState::OffPath => Check::warn("shim", "its folder is not on PATH").fix(fix),
         ShimState::Broken(target) => {
             let target = context.paths.show(&target);
-            Check::warn("shim", format!("the link leads to {target}, which is gone"))
-                .fix("createos-sandbox shim install")
+            Check::warn("shim", format!("the link leads to {target}, which is gone")).fix(install)
         }
     }
 }

@@ -4,9 +4,10 @@ use super::{Installation, Installed, Machine, NotFirst};
 use crate::error::Result;
 use crate::paths::Paths;
 use crate::setup::check::{Check, Status};
-use crate::setup::checks::WITHOUT_ACCOUNT;
+use crate::setup::checks::without_account;
 use crate::setup::observe::Observed;
 use crate::setup::programs::Program;
+use crate::setup::request::Request;
 use crate::ui;
 
 /// Who decides.
@@ -49,6 +50,7 @@ pub(in crate::setup) fn installable<'a>(
 pub(in crate::setup) fn install(
     missing: &[(&Check, Installation)],
     consent: Consent,
+    request: &Request,
     paths: &Paths,
     say: &dyn Fn(&str),
 ) -> Result<bool> {
@@ -66,7 +68,7 @@ pub(in crate::setup) fn install(
             say(&format!("  {line}"));
         }
         if consent == Consent::Ask && id == "createos" && cfg!(target_os = "linux") {
-            say(WITHOUT_ACCOUNT);
+            say(&without_account(&request.again));
         }
         let agreed = match consent {
             Consent::Given => true,

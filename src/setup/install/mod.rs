@@ -88,6 +88,11 @@ impl Installation {
     }
 }
 
+/// Whether the requirement with this id can be installed by us, on some machine.
+pub(crate) fn brings(id: &str) -> bool {
+    id == "createos" || template::template().script.iter().any(|script| script.id == id)
+}
+
 /// Copies of a program where its installer puts it, on PATH or not.
 pub(crate) fn landed(id: &str, home: &Path) -> Vec<PathBuf> {
     let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());

@@ -1,6 +1,7 @@
 //! What `createos …` means when it is us who were called.
 
 use super::help;
+use crate::command::{self, Command};
 use crate::createos::{Own, PROGRAM_NAME, official};
 use crate::error::{Error, Result};
 use crate::exec::Run;
@@ -135,9 +136,14 @@ fn global<'a>(
 fn real() -> Result<std::path::PathBuf> {
     official(&std::env::var_os("PATH").unwrap_or_default()).ok_or_else(|| {
         Error::cannot_run("the official createos program is not on PATH; only createos-sandbox's own link is")
-            .help("to install it: createos-sandbox setup herdr --provider createos --install-missing")
-            .help("to remove the link: createos-sandbox shim remove")
+            .help(format!("to install it: {}", install_official()))
+            .help(format!("to remove the link: {}", command::own(["shim", "remove"])))
     })
+}
+
+/// The setup that brings the official program.
+pub(super) fn install_official() -> Command {
+    command::setup().with("--provider", "createos").flag("--install-missing")
 }
 
 /// The value of [`LOOP`] for what we start.
@@ -149,7 +155,7 @@ fn depth() -> Result<String> {
     if seen_pid == pid.to_string() || depth >= DEEPEST {
         return Err(Error::cannot_run("the createos further on PATH calls this one again")
             .help("look at them: type -a createos")
-            .help("or remove this one: createos-sandbox shim remove"));
+            .help(format!("or remove this one: {}", command::own(["shim", "remove"]))));
     }
     Ok(format!("{pid}:{}", depth + 1))
 }

@@ -64,10 +64,11 @@ pub(crate) fn install(paths: &Paths, path: &OsStr, shell: Option<&OsStr>) -> Res
         }
     }
     if official(path).is_none() {
-        ui::line(
+        ui::line(format!(
             "The official createos is not on PATH: by this link only createos sandbox setup herdr works until it is.\n\
-             To install it: createos-sandbox setup herdr --provider createos --install-missing",
-        );
+             To install it: {}",
+            super::called::install_official()
+        ));
     }
     Ok(0)
 }
@@ -122,7 +123,7 @@ fn not_ours(link: &Path) -> Error {
 fn path_line(folder: &Path, shell: Option<&OsStr>) -> (&'static str, String) {
     let name = shell.and_then(|shell| Path::new(shell).file_name()).and_then(OsStr::to_str).unwrap_or("sh");
     let folder = folder.to_string_lossy();
-    let posix = quoted(&folder, "'\\''");
+    let posix = crate::command::quoted(&folder);
     match name {
         "fish" => {
             ("~/.config/fish/config.fish", format!("fish_add_path --prepend {}", quoted(&folder, "\\'")))

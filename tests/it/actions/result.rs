@@ -51,7 +51,11 @@ fn herdrs_log_holds_the_result_line_behind_however_much_there_is_to_read() {
     let shown = world.invoke("review");
     assert_eq!(shown.result["result"], "shown");
     assert!(shown.stdout.contains("name-1") && !shown.stdout.contains("+29999"), "{}", shown.stdout.len());
-    assert!(shown.stdout.contains("more lines: createos-sandbox herdr review"), "{}", shown.stdout);
+    assert!(
+        shown.stdout.contains("more lines, on a terminal: createos-sandbox herdr review hd-"),
+        "{}",
+        shown.stdout
+    );
     let whole = outcome(typed(&world, &world.box_pane(), &["herdr", "review"])).success();
     assert!(whole.stdout.contains("+29999") && whole.stdout.contains("\"result\":\"shown\""));
     let applied = world.invoke("apply");

@@ -39,7 +39,7 @@ fn after_a_key_press_the_undo_is_offered_where_it_is_read() {
     let (id, _) = world.start();
     world.in_box(&id, "cd /workspace; echo agent >> README.md; mkdir .vscode; echo x > .vscode/tasks.json");
     assert_eq!(world.press("apply").ok()["result"], "applied");
-    world.popup_says("take it back with: createos-sandbox herdr undo");
+    world.popup_says("createos-sandbox herdr undo hd-");
     world.popup_says("look at, runs code here: .vscode/tasks.json");
 }
 

@@ -68,11 +68,14 @@ fn one_side_may_be_chosen_and_an_undo_brings_the_other_back() {
     let table = Table::new();
     let (pair, refused) = clash(&table);
     assert!(
-        refused.stderr.contains("--on-clash mine keeps your files, --on-clash theirs takes the box's"),
+        refused.stderr.contains("or keep your files where they clash: createos-sandbox herdr apply hd-"),
         "{refused:?}"
     );
     let before = pair.here();
-    let theirs = pair.herdr(&["apply", "--on-clash", "theirs"]).success();
+    let theirs = "or take the box's there: createos-sandbox ";
+    let theirs = refused.stderr.lines().find_map(|line| line.strip_prefix("help: ")?.strip_prefix(theirs));
+    let words: Vec<_> = theirs.expect("the command").split(' ').skip(1).collect();
+    let theirs = pair.herdr(&words).success();
     assert!(theirs.stdout.contains("the box's, against yours: a.txt"), "{theirs:?}");
     assert_eq!(pair.here(), pair.there());
     let _ = pair.herdr(&["undo"]).success();

@@ -20,10 +20,13 @@ fn an_undo_is_offered_and_gives_back_every_sort_of_change() {
         .stdout
         .lines()
         .find_map(|line| line.trim().strip_prefix("take it back with: createos-sandbox "));
-    assert_eq!(offer, Some("herdr undo"), "{applied:?}");
+    // It names the box, so that it works in any pane.
+    let offer: Vec<_> = offer.expect("an offer").split(' ').collect();
+    assert_eq!(offer[..2], ["herdr", "undo"], "{applied:?}");
+    assert_eq!(offer[2..], [result(&applied)["box"].as_str().expect("a name")], "{applied:?}");
     let after = pair.here();
     assert_eq!(after, pair.there());
-    let undone = pair.herdr(&["undo"]).success();
+    let undone = pair.herdr(&offer[1..]).success();
     assert_eq!(result(&undone)["result"], "undone", "{undone:?}");
     assert_eq!((pair.here(), pair.user(modes)), before);
     // Once more there is nothing, and it says so.

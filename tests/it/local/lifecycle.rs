@@ -215,7 +215,7 @@ fn a_box_whose_record_is_damaged_is_deleted_by_its_id() {
             Some(text) => std::fs::write(folder.join("meta.json"), text).unwrap(),
             None => std::fs::remove_file(folder.join("meta.json")).unwrap(),
         }
-        let rm = format!("delete the box: createos-sandbox local sandbox rm {}", made.id());
+        let rm = format!("delete the box: createos-sandbox local sandbox rm --yes {}", made.id());
         let listed = made.run(&["list"]);
         assert!(listed.stderr.contains(&rm), "{listed:?}");
         assert_eq!(listed.success().json(), serde_json::json!([]));

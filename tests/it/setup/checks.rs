@@ -157,7 +157,7 @@ fn a_session_is_mended_by_a_login_on_a_terminal_and_by_a_key_without_one() {
     createos(&home, "v0.0.29", false);
     let _herdr = Herdr::in_home(&home);
     let check = says(&home, "session", "fail", "createos is not signed in: your session has expired");
-    assert_eq!(check["fix"], "export CREATEOS_API_KEY=<key>");
+    assert_eq!(check["fix"], "put a key into CREATEOS_API_KEY, or on a terminal: createos login");
     let mut terminal = Pty::spawn(home.command(&["setup", "--doctor"]), 60, 120);
     terminal.expect("Nothing was changed.", Duration::from_secs(60));
     assert_eq!(terminal.wait(Duration::from_secs(60)).code(), Some(1));
@@ -218,7 +218,7 @@ fn keys_are_bound_missing_or_taken_by_somebody() {
         check["fix"]
             .as_str()
             .unwrap()
-            .contains("(will bind prefix+shift+s, prefix+shift+c, prefix+shift+y, prefix+alt+a"),
+            .contains("\nit will bind prefix+shift+s, prefix+shift+c, prefix+shift+y, prefix+alt+a"),
         "{check}"
     );
     assert_eq!(check["fixable"], true);

@@ -34,7 +34,7 @@ fn a_machine_that_is_ready_passes_and_says_what_comes_next() {
                                 [ui.toast]
                                 delivery = "herdr"
       ok    mappings       no pane is tied to a box
-      skip  shim           not installed (createos-sandbox shim install)
+      skip  shim           not installed; to make it: createos-sandbox shim install
       skip  paths          nothing is recorded yet
     "##);
 }
@@ -104,7 +104,7 @@ fn all_checks_run_and_each_fault_has_its_fix_beside_it() {
       FAIL  createos       0.0.24   ~/bin/createos     needs 0.0.26 or newer
                            fix: createos upgrade
       FAIL  session        createos is not signed in: your session has expired
-                           fix: export CREATEOS_API_KEY=<key>
+                           fix: put a key into CREATEOS_API_KEY, or on a terminal: createos login
       FAIL  herdr          0.7.4    ~/bin/herdr     needs 0.7.5 or newer
                            fix: herdr update
       ok    git            2.47.3   ~/bin/git
@@ -123,7 +123,7 @@ fn all_checks_run_and_each_fault_has_its_fix_beside_it() {
                            fix: sign the agent in inside its own pane, the first time that it starts
       ok    notices        Herdr shows notices (herdr)
       ok    mappings       no pane is tied to a box
-      skip  shim           not installed (createos-sandbox shim install)
+      skip  shim           not installed; to make it: createos-sandbox shim install
       skip  paths          nothing is recorded yet
     "##);
 }
@@ -134,14 +134,31 @@ fn a_program_that_is_not_there_is_named_with_the_command_that_brings_it() {
     let doctor = home.run(&["setup", "--doctor"]);
     assert_eq!(doctor.code, 1);
     assert!(doctor.stdout.contains("herdr is not on PATH"), "{}", doctor.stdout);
-    assert!(doctor.stdout.contains("fix: install it from https://herdr.dev"), "{}", doctor.stdout);
+    assert!(
+        doctor.stdout.contains("fix: createos-sandbox setup herdr --install-missing\n"),
+        "{}",
+        doctor.stdout
+    );
+    assert!(doctor.stdout.contains("or by hand: install it from https://herdr.dev"), "{}", doctor.stdout);
     assert!(doctor.stdout.contains("createos is not on PATH"), "{}", doctor.stdout);
     if cfg!(target_os = "linux") {
         let other =
             "or without an account, boxes on this machine: createos-sandbox setup herdr --provider local";
         assert!(doctor.stdout.contains(other), "{}", doctor.stdout);
+        // The one command that does all of it comes first, and every other one does what it says.
         let setup = home.run(&["setup"]).fails(1, "cannot be set up yet");
-        assert!(setup.stderr.contains(&format!("\nhelp: {other}\n")), "{}", setup.stderr);
+        let help: Vec<_> = setup.stderr.lines().filter_map(|line| line.strip_prefix("help: ")).collect();
+        assert_eq!(
+            help[..4],
+            [
+                "have createos and herdr installed, and Herdr set up: createos-sandbox setup herdr --install-missing",
+                "then, with a CreateOS account: createos login",
+                &other.replace("herdr --", "herdr --install-missing --"),
+                "or see first what it does, with nothing set up: createos-sandbox try",
+            ],
+            "{}",
+            setup.stderr
+        );
     }
 }
 
@@ -153,6 +170,22 @@ fn a_fix_keeps_the_provider_of_the_command_line() {
     let fix = "fix: createos-sandbox setup herdr --provider local\n";
     assert!(doctor.stdout.contains(fix), "{}", doctor.stdout);
     assert!(!doctor.stdout.contains("setup herdr\n"), "{}", doctor.stdout);
+}
+
+#[test]
+fn a_printed_setup_repeats_every_flag_that_decides_what_is_set_up() {
+    let home = Home::new().with_bin();
+    let flags =
+        ["--egress", "*.example.com", "--shape", "s-1vcpu-1gb", "--key", "delete=prefix+alt+x", "--reset"];
+    let refused =
+        home.run(&[&["setup", "herdr", "--yes"], &flags[..]].concat()).fails(1, "cannot be set up yet");
+    let repeated = "createos-sandbox setup herdr --shape s-1vcpu-1gb --egress '*.example.com' \
+                    --key delete=prefix+alt+x --reset --install-missing\n";
+    assert!(refused.stderr.contains(repeated), "{}", refused.stderr);
+    // Without Herdr, boxes of this machine stay what was asked for.
+    let refused = home.run(&["setup", "herdr", "--provider", "local"]).fails(1, "cannot be set up yet");
+    let repeated = "createos-sandbox setup herdr --provider local --install-missing\n";
+    assert!(refused.stderr.contains(repeated), "{}", refused.stderr);
 }
 
 #[cfg(target_os = "linux")]

@@ -241,7 +241,7 @@ fn a_requirement_that_is_not_met_stops_it_before_anything_is_written() {
     let _herdr = Herdr::in_home(&home);
     let before = tree(home.path());
     let setup = home.run(&["setup"]).fails(1, "createos 0.0.25 is too old");
-    assert!(setup.stderr.contains("help: createos upgrade"), "{}", setup.stderr);
+    assert!(setup.stderr.contains("help: or createos by hand: createos upgrade"), "{}", setup.stderr);
     assert_eq!(tree(home.path()), before);
     if cfg!(target_os = "linux") {
         let _ = home.run(&["setup", "--provider", "local"]).success();

@@ -108,9 +108,9 @@ fn without_a_yes_nothing_is_installed_and_the_way_is_named() {
     let _herdr = Herdr::in_home(&home);
     let before = tree(home.path());
     let refused = home.run(&["setup", "herdr", "--yes"]).fails(1, "createos 0.0.20 is too old");
-    assert!(
-        refused.stderr.contains("or have createos installed: createos-sandbox setup herdr --install-missing")
-    );
+    assert!(refused.stderr.contains(
+        "have createos installed, and Herdr set up: createos-sandbox setup herdr --install-missing\n"
+    ));
     let shown = home.run(&["setup", "herdr", "--dry-run"]);
     assert!(shown.stdout.contains("Would install createos (--install-missing):"), "{}", shown.stdout);
     assert!(shown.stdout.contains("keep the one that is there as createos.before-createos-sandbox"));

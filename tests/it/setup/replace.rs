@@ -46,7 +46,7 @@ fn an_earlier_plugin_that_cannot_be_had_again_keeps_nothing_else_back() {
     std::fs::rename(home.path().join("github"), home.path().join("moved")).unwrap();
     let command = "herdr plugin install acme/plug/sub --ref main";
     let undo = home.run(&["setup", "--undo"]).fails(1, "the plugin from before it is not there again");
-    assert!(undo.stderr.contains(&format!("help: type: {command}\n")), "{}", undo.stderr);
+    assert!(undo.stderr.contains(&format!("help: bring it back with: {command}\n")), "{}", undo.stderr);
     assert!(undo.stderr.contains("herdr plugin install failed"), "{}", undo.stderr);
     assert_eq!(home.read(CONFIG), "[ui]\n");
     assert!(herdr.registry().is_empty() && !home.path().join(SETTINGS).exists());
@@ -62,7 +62,7 @@ fn an_earlier_plugin_that_cannot_be_had_again_keeps_nothing_else_back() {
     std::fs::rename(home.path().join("github"), home.path().join("moved")).unwrap();
     let report = home.run(&["setup", "--undo", "--json"]).json();
     assert_eq!((&report["exitCode"], &report["changed"]), (&1.into(), &true.into()));
-    assert_eq!(report["error"]["help"][0], format!("type: {command}"));
+    assert_eq!(report["error"]["help"][0], format!("bring it back with: {command}"));
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn writing_an_archive_says_what_it_holds() {
     let text = text.lines().filter(|line| !line.starts_with("wrote")).collect::<Vec<_>>().join("\n");
     insta::assert_snapshot!(text, @r"
     leaves   1 file, 18 B
-    stays    1 file    (createos-sandbox herdr upload --dry-run says why)
+    stays    1 file; see why with: createos-sandbox herdr upload --dry-run
     digest   1cad1526f4f95a3a9fee420cb1c57528ce896f7370a7e55717388a0a26830d44
     ");
 }

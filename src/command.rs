@@ -1,0 +1,205 @@
+//! A command that somebody is asked to type: the one way to put it into words, so that what we print works as it
+//! is printed. No sentence spells a command itself.
+
+use std::fmt;
+use std::path::Path;
+
+/// This program's name on PATH.
+const OWN: &str = "createos-sandbox";
+
+/// A program with its words, quoted for a POSIX shell when it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Command {
+    /// Variables that stand before it, quoted already.
+    variables: Vec<String>,
+    program: String,
+    /// Words that belong together, such as a flag and its value.
+    parts: Vec<Vec<String>>,
+}
+
+/// `createos-sandbox setup herdr`; what a command line of setup asked for is repeated by
+/// [`Request::again`](crate::setup).
+pub(crate) fn setup() -> Command {
+    own(["setup", "herdr"])
+}
+
+/// `createos-sandbox herdr VERB`.
+pub(crate) fn action(verb: &str) -> Command {
+    own(["herdr", verb])
+}
+
+/// `createos-sandbox …`
+pub(crate) fn own<'a>(words: impl IntoIterator<Item = &'a str>) -> Command {
+    program(OWN, words)
+}
+
+/// `createos …`, the official program.
+pub(crate) fn createos<'a>(words: impl IntoIterator<Item = &'a str>) -> Command {
+    program("createos", words)
+}
+
+/// `herdr …`
+pub(crate) fn herdr<'a>(words: impl IntoIterator<Item = &'a str>) -> Command {
+    program("herdr", words)
+}
+
+/// Any program.
+pub(crate) fn program<'a>(name: impl Into<String>, words: impl IntoIterator<Item = &'a str>) -> Command {
+    let parts = words.into_iter().map(|word| vec![word.to_owned()]).collect();
+    Command { variables: Vec::new(), program: name.into(), parts }
+}
+
+impl Command {
+    /// One more word.
+    #[must_use]
+    pub(crate) fn word(mut self, word: impl Into<String>) -> Self {
+        self.parts.push(vec![word.into()]);
+        self
+    }
+
+    /// One more word that is a path; `lossy` where it is not UTF-8, since it has to be printed.
+    #[must_use]
+    pub(crate) fn path(self, path: &Path) -> Self {
+        self.word(path.to_string_lossy())
+    }
+
+    /// The box that it is for.
+    #[must_use]
+    pub(crate) fn on(self, name: impl fmt::Display) -> Self {
+        self.word(name.to_string())
+    }
+
+    /// A flag, once.
+    #[must_use]
+    pub(crate) fn flag(mut self, flag: &str) -> Self {
+        if !self.parts.iter().any(|part| part[0] == flag) {
+            self.parts.push(vec![flag.into()]);
+        }
+        self
+    }
+
+    /// A flag with its value, beside others of the same flag.
+    #[must_use]
+    pub(crate) fn with(mut self, flag: &str, value: impl Into<String>) -> Self {
+        self.parts.push(vec![flag.into(), value.into()]);
+        self
+    }
+
+    /// A flag with its value, in place of the same flag's.
+    #[must_use]
+    pub(crate) fn only(self, flag: &str, value: impl Into<String>) -> Self {
+        self.without(flag).with(flag, value)
+    }
+
+    /// Without this flag and its values.
+    #[must_use]
+    pub(crate) fn without(mut self, flag: &str) -> Self {
+        self.parts.retain(|part| part[0] != flag);
+        self
+    }
+
+    /// With a variable set for it.
+    #[must_use]
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push(format!("{name}={}", quoted(value)));
+        self
+    }
+
+    /// The flags that it has with this name, with their values.
+    pub(crate) fn values(&self, flag: &str) -> impl Iterator<Item = &str> {
+        self.parts
+            .iter()
+            .filter(move |part| part[0] == flag)
+            .filter_map(|part| part.get(1).map(String::as_str))
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for variable in &self.variables {
+            write!(f, "{variable} ")?;
+        }
+        f.write_str(&quoted(&self.program))?;
+        for word in self.parts.iter().flatten() {
+            write!(f, " {}", quoted(word))?;
+        }
+        Ok(())
+    }
+}
+
+impl From<Command> for String {
+    fn from(command: Command) -> Self {
+        command.to_string()
+    }
+}
+
+/// A word as a POSIX shell reads it back: bare when nothing in it means anything to a shell.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@%,:=".contains(&byte);
+    // zsh looks for a program behind a leading `=`.
+    if !word.is_empty() && !word.starts_with('=') && word.bytes().all(is_plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process;
+
+    #[test]
+    fn a_command_repeats_what_was_asked_and_says_each_flag_once() {
+        let asked = setup().with("--provider", "local").with("--egress", "a.com").with("--egress", "*.b.com");
+        let fix = asked.clone().flag("--force").flag("--force").only("--shape", "s-1vcpu-1gb");
+        assert_eq!(
+            fix.to_string(),
+            "createos-sandbox setup herdr --provider local --egress a.com --egress '*.b.com' --force --shape s-1vcpu-1gb"
+        );
+        assert_eq!(
+            asked.only("--egress", "none").to_string(),
+            "createos-sandbox setup herdr --provider local --egress none"
+        );
+        assert_eq!(action("undo").on("hd-web-1").to_string(), "createos-sandbox herdr undo hd-web-1");
+    }
+
+    #[test]
+    fn every_shell_reads_back_the_words_that_were_meant() {
+        let odd = [
+            "plain",
+            "",
+            "a b",
+            "it's",
+            "$HOME",
+            "`id`",
+            "a;b",
+            "*.com",
+            "[::1]",
+            "~",
+            "~/x",
+            "#",
+            "!!",
+            "=ls",
+            "a\nb",
+            "\\",
+            "\"",
+            "ü",
+            "--flag=x y",
+            "{a,b}",
+            "&&",
+            "-",
+            "prefix+alt+x",
+        ];
+        let shown = program("printf", ["%s\\0"]);
+        let shown = odd.iter().fold(shown, |command, word| command.word(*word));
+        let shown = shown.variable("X", "it's $HOME").to_string();
+        let shells: Vec<_> =
+            ["sh", "bash", "dash", "zsh"].into_iter().filter_map(|s| which::which(s).ok()).collect();
+        assert!(!shells.is_empty());
+        for shell in shells {
+            let said = process::Command::new(&shell).arg("-c").arg(&shown).output().unwrap();
+            let expected: String = odd.iter().map(|word| format!("{word}\0")).collect();
+            assert_eq!(String::from_utf8(said.stdout).unwrap(), expected, "{}: {shown}", shell.display());
+        }
+    }
+}
