@@ -3,7 +3,6 @@
 use super::Sandbox;
 use crate::support::{Home, Outcome, User, outcome};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -55,6 +54,7 @@ fn the_host_s_keys_and_the_kernel_s_own_parts_are_not_there() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_program_with_other_numbers_for_the_same_calls_is_ended() {
+    use std::os::unix::fs::PermissionsExt;
     // A program for i386 that ends with code 7.
     let code = [0xb8, 1, 0, 0, 0, 0xbb, 7, 0, 0, 0, 0xcd, 0x80];
     let mut program = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0".to_vec();

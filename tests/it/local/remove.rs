@@ -59,8 +59,8 @@ fn a_box_that_fills_its_disk_is_deleted_and_remembered() {
         "$@" create --shape s-1vcpu-1gb --network none --name filler
         wait='while [ ! -e /workspace/go ]; do sleep 0.05; done'
         "$@" process start filler -- sh -c "$wait; cat /dev/zero > /workspace/fill; exec sleep 1000"
-        # Not before it is recorded that the program runs.
-        "$@" exec filler -- touch /workspace/go
+        # Not before it is recorded that the program runs, and by no entry, whose own record would find no room.
+        find "$HOME/.local" -type d -name workspace -exec touch '{}/go' ';'
         for i in $(seq 100); do
             test "$(df --output=avail "$HOME/.local" | tail -n 1)" -eq 0 && break
             sleep 0.1

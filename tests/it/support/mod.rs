@@ -211,8 +211,10 @@ pub fn result_line(stdout: &str) -> Value {
 }
 
 /// The binary under test, where every user can run it: the build folder may be closed to nobody.
+/// `CREATEOS_SANDBOX_BIN_PATH` names another one, such as the static binary of a release.
 pub fn binary() -> PathBuf {
-    runnable(Path::new(env!("CARGO_BIN_EXE_createos-sandbox")))
+    let named = std::env::var_os("CREATEOS_SANDBOX_BIN_PATH").map(PathBuf::from);
+    runnable(&named.unwrap_or_else(|| env!("CARGO_BIN_EXE_createos-sandbox").into()))
 }
 
 /// A stand-in built as an example beside the binary, such as `herdr-stand-in`, where every user can run it.
