@@ -7,6 +7,7 @@ mod egress;
 mod image;
 mod provider;
 mod remote_root;
+mod repair;
 mod settings;
 mod sync_exclude;
 
@@ -16,7 +17,8 @@ pub(crate) use egress::EgressRule;
 pub(crate) use image::{Rootfs, Shape};
 pub(crate) use provider::Provider;
 pub(crate) use remote_root::RemoteRoot;
-pub(crate) use settings::{Dropped, Key, Settings};
+pub(crate) use repair::Dropped;
+pub(crate) use settings::{Key, Settings};
 pub(crate) use sync_exclude::SyncExclude;
 
 use crate::command;

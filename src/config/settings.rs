@@ -59,7 +59,11 @@ impl Key {
         }
     }
 
-    fn find(name: &str) -> Result<Self, String> {
+    /// The setting of this name.
+    ///
+    /// # Errors
+    /// There is none; the words say which one may be meant.
+    pub(super) fn find(name: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|key| key.name() == name).ok_or_else(|| {
             let near = nearest(name, &Self::ALL.map(Self::name));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
@@ -89,27 +93,27 @@ pub(crate) struct Settings {
 pub(crate) struct BadConfig {
     /// Line, from 1.
     pub(crate) line: usize,
-    /// Column, from 1; 0 when the line's beginning is meant.
+    /// Column, from 1.
     pub(crate) column: usize,
     /// What is wrong.
     pub(crate) reason: String,
+    /// A repair would lose a protection, so that only a person can do it.
+    pub(crate) protects: bool,
 }
 
 impl BadConfig {
     /// The error for a person; `rewrite` is the setup that keeps what is valid.
     pub(crate) fn in_file(&self, path: &Path, rewrite: &Command) -> Error {
-        Error::usage(format!("{}:{}:{}: {}", path.display(), self.line, self.column, self.reason))
-            .help(format!("correct the file, or rewrite it with its valid settings: {rewrite}"))
+        let error =
+            Error::usage(format!("{}:{}:{}: {}", path.display(), self.line, self.column, self.reason));
+        if self.protects {
+            let reset = rewrite.clone().without("--force").flag("--reset");
+            return error
+                .help("correct the file")
+                .help(format!("or start from the defaults, without what it protects: {reset}"));
+        }
+        error.help(format!("correct the file, or rewrite it with its valid settings: {rewrite}"))
     }
-}
-
-/// A setting that could not be taken over from a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Dropped {
-    /// The key as it was written; empty for a file that is not a JSON object.
-    pub(crate) key: String,
-    /// Why.
-    pub(crate) reason: String,
 }
 
 impl Settings {
@@ -121,25 +125,15 @@ impl Settings {
         serde_json::from_slice(text).map_err(|error| {
             let full = error.to_string();
             let place = format!(" at line {} column {}", error.line(), error.column());
-            let reason = full.strip_suffix(&place).unwrap_or(&full).to_owned();
-            BadConfig { line: error.line(), column: error.column(), reason }
+            let reason = match text.trim_ascii() {
+                b"" => "the file is empty; {} stands for no settings",
+                _ => full.strip_suffix(&place).unwrap_or(&full),
+            };
+            let protects = Self::salvage(text).1.iter().any(|dropped| !dropped.loosens.is_empty());
+            // The parser counts columns from 0 at the beginning of a line.
+            let (line, column) = (error.line().max(1), error.column().max(1));
+            BadConfig { line, column, reason: reason.into(), protects }
         })
-    }
-
-    /// Takes over every valid setting and says which others there were.
-    pub(crate) fn salvage(text: &[u8]) -> (Self, Vec<Dropped>) {
-        let mut settings = Self::default();
-        let object: Map<String, Value> = match serde_json::from_slice(text) {
-            Ok(object) => object,
-            Err(error) => return (settings, vec![Dropped { key: String::new(), reason: error.to_string() }]),
-        };
-        let mut dropped = Vec::new();
-        for (name, value) in object {
-            if let Err(reason) = Key::find(&name).and_then(|key| settings.set(key, &value)) {
-                dropped.push(Dropped { key: name, reason });
-            }
-        }
-        (settings, dropped)
     }
 
     /// These settings, and `below` where they do not say.
@@ -203,7 +197,11 @@ impl Settings {
         }
     }
 
-    fn set(&mut self, key: Key, value: &Value) -> Result<(), String> {
+    /// Sets one from its value in a file.
+    ///
+    /// # Errors
+    /// Why the value is not valid.
+    pub(super) fn set(&mut self, key: Key, value: &Value) -> Result<(), String> {
         let at = |reason: String| format!("\"{}\": {reason}", key.name());
         match key {
             Key::Agent => self.agent = Some(parse_one(value).map_err(at)?),
@@ -377,17 +375,8 @@ mod tests {
         insta::assert_snapshot!(bad("{ \"allowSecrets\": [\"../x\"] }"), @r#"1:28: "allowSecrets": "../x" is a path that leaves the worktree"#);
         insta::assert_snapshot!(bad("{ \"agent\": \"pi\", \"agent\": \"pi\" }"), @r#"1:24: "agent" is there twice"#);
         insta::assert_snapshot!(bad("{ \"agent\": \"pi\", }"), @"1:18: trailing comma");
-        insta::assert_snapshot!(bad("[]"), @"1:0: invalid type: sequence, expected an object of settings");
-        insta::assert_snapshot!(bad(""), @"1:0: EOF while parsing a value");
-    }
-
-    #[test]
-    fn salvage_keeps_what_is_valid_and_names_the_rest() {
-        let (settings, dropped) =
-            Settings::salvage(br#"{"agent":"codex","colour":"red","egress":["github.com"],"shape":7}"#);
-        assert_eq!(settings.to_map().keys().collect::<Vec<_>>(), ["agent", "egress"]);
-        assert_eq!(dropped.iter().map(|d| d.key.as_str()).collect::<Vec<_>>(), ["colour", "shape"]);
-        assert_eq!(Settings::salvage(b"not json").1.len(), 1);
+        insta::assert_snapshot!(bad("[]"), @"1:1: invalid type: sequence, expected an object of settings");
+        insta::assert_snapshot!(bad(""), @"1:1: the file is empty; {} stands for no settings");
     }
 
     #[test]

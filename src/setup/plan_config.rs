@@ -32,7 +32,8 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
         }
         (Some(bytes), Rewrite::Keep) => {
             let (kept, dropped) = Settings::salvage(bytes);
-            warn_dropped(plan, &dropped);
+            let message = |dropped: &Dropped| Warning { message: dropped.sentence(), fix: None };
+            plan.warnings.extend(dropped.iter().map(message));
             (Some(fresh(&request.settings.clone().over(kept))), "flags over your settings".into())
         }
         (Some(_), Rewrite::Reset) => (Some(fresh(&request.settings)), "the defaults and your flags".into()),
@@ -69,6 +70,46 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
     Ok(())
 }
 
+/// Refuses a repair that would open what `config.json` closes: what cannot be taken over may be what protects, and
+/// only a flag that gives that setting anew, or `--reset`, says what is wanted in its place.
+///
+/// # Errors
+/// With what would be lost, and how each of it is given.
+pub(super) fn refuse_loosening(request: &Request, config: &FileSeen, paths: &Paths) -> Result<()> {
+    let Some(bytes) = config.bytes.as_ref().filter(|_| request.rewrite == Rewrite::Keep) else {
+        return Ok(());
+    };
+    let is_given = |key: &Key| request.settings.get(*key).is_some();
+    let (_, dropped) = Settings::salvage(bytes);
+    let losses = dropped.iter().filter(|dropped| !dropped.loosens.iter().all(is_given));
+    let mut error =
+        Error::usage("--force would drop settings that protect, so it did nothing; nothing was changed")
+            .fact("in", paths.show(&config.path));
+    let mut flags = Vec::new();
+    for loss in losses {
+        error = error.fact("lost", loss.reason.clone());
+        flags.extend(loss.loosens.iter().filter(|key| !is_given(key)).map(|key| flag(*key)));
+    }
+    flags.dedup();
+    let reset = request.again.clone().without("--force").flag("--reset");
+    if flags.is_empty() {
+        return Ok(());
+    }
+    Err(error
+        .help(format!("correct the file, or say what is to hold instead: {}", flags.join(" ")))
+        .help(format!("or start from the defaults, without them: {reset}")))
+}
+
+/// The flag that gives a setting which protects.
+fn flag(key: Key) -> &'static str {
+    match key {
+        Key::Egress => "--egress HOST (or none)",
+        Key::Excludes => "--exclude PATH",
+        Key::SyncExcludes => "--sync-exclude NAME",
+        _ => "--provider NAME",
+    }
+}
+
 /// Refuses an egress list where boxes are made on this machine: not one could be made.
 ///
 /// # Errors
@@ -95,7 +136,7 @@ pub(super) fn refuse_local_egress(request: &Request, config: &FileSeen) -> Resul
 }
 
 /// The settings of a file that we write: the four that setup has always written, and what was asked for.
-fn fresh(settings: &Settings) -> Settings {
+pub(super) fn fresh(settings: &Settings) -> Settings {
     let defaults = Settings::default().resolve();
     let mut fresh = settings.clone().over(Settings {
         agent: Some(defaults.agent),
@@ -143,17 +184,6 @@ fn plain(value: &serde_json::Value) -> String {
         serde_json::Value::Array(items) if items.is_empty() => "none".into(),
         serde_json::Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
-    }
-}
-
-fn warn_dropped(plan: &mut Plan, dropped: &[Dropped]) {
-    for Dropped { key, reason } in dropped {
-        let message = if key.is_empty() {
-            format!("config.json was not readable and is replaced: {reason}")
-        } else {
-            format!("config.json: \"{key}\" is dropped: {reason}")
-        };
-        plan.warnings.push(Warning { message, fix: None });
     }
 }
 

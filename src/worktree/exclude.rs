@@ -12,6 +12,9 @@ pub(crate) enum Exclude {
     Path(RelPath),
     /// `fixtures/`: this folder with everything under it.
     Folder(RelPath),
+    /// `docs/**`: the same, as ignore files write it. The plugin of record takes it for the name of one file, which is
+    /// below that folder; more than that file is meant.
+    Below(RelPath),
     /// `*.mp4`: every file with this ending, wherever it is; held without the star.
     Ending(String),
 }
@@ -21,7 +24,7 @@ impl Exclude {
     pub(crate) fn matches(&self, path: &RelPath) -> bool {
         match self {
             Self::Path(own) => own == path,
-            Self::Folder(folder) => path
+            Self::Folder(folder) | Self::Below(folder) => path
                 .as_bytes()
                 .strip_prefix(folder.as_bytes())
                 .is_some_and(|rest| rest.first() == Some(&b'/')),
@@ -35,6 +38,7 @@ impl fmt::Display for Exclude {
         match self {
             Self::Path(path) => write!(f, "{path}"),
             Self::Folder(path) => write!(f, "{path}/"),
+            Self::Below(path) => write!(f, "{path}/**"),
             Self::Ending(ending) => write!(f, "*{ending}"),
         }
     }
@@ -60,6 +64,9 @@ impl FromStr for Exclude {
             } else {
                 Err(wrong(text, "not an extension"))
             };
+        }
+        if let Some(folder) = text.strip_suffix("/**") {
+            return path(folder).map(Self::Below);
         }
         match text.strip_suffix('/') {
             Some(folder) => path(folder).map(Self::Folder),
@@ -87,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_three_forms_are_accepted_and_shown_as_written() {
-        for good in ["docs/plan.md", "fixtures/", "*.mp4", "*.tar.gz", "app/[slug]/page.tsx"] {
+        for good in ["docs/plan.md", "fixtures/", "docs/**", "*.mp4", "*.tar.gz", "app/[slug]/page.tsx"] {
             assert_eq!(good.parse::<Exclude>().unwrap().to_string(), good);
         }
     }
@@ -100,6 +107,9 @@ mod tests {
             "/abs",
             "../up",
             "**/x",
+            "**/x/**",
+            "/**",
+            "a*/**",
             "a*b",
             "*",
             "*.",
@@ -122,6 +132,8 @@ mod tests {
             ("docs/plan.md", "docs/plan.md", "a/docs/plan.md"),
             ("fixtures/", "fixtures/a/b", "fixtures"),
             ("fixtures/", "fixtures/x", "fixtures2/x"),
+            ("docs/**", "docs/a/b", "docs2/a"),
+            ("docs/**", "docs/**", "docs"),
             ("*.mp4", "a/b.mp4", "a.mp4/b"),
             ("*.tar.gz", "x.tar.gz", "x.gz"),
             ("app/[slug]/page.tsx", "app/[slug]/page.tsx", "app/s/page.tsx"),

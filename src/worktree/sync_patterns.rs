@@ -30,7 +30,7 @@ pub(crate) fn sync_patterns(worktree: &Worktree, rules: &Rules) -> Result<BTreeS
 fn by_name(rules: &Rules) -> impl Iterator<Item = String> {
     let own = rules.excludes.iter().map(|exclude| match exclude {
         Exclude::Path(path) => anchored(path.as_bytes()),
-        Exclude::Folder(path) => format!("{}/", anchored(path.as_bytes())),
+        Exclude::Folder(path) | Exclude::Below(path) => format!("{}/", anchored(path.as_bytes())),
         Exclude::Ending(ending) => format!("*{}", literal(ending.as_bytes())),
     });
     deny::list().patterns().chain(own)
