@@ -15,4 +15,4 @@ pub(crate) use kill::kill_point;
 pub(crate) use lock::Lock;
 pub(crate) use regular::{irregular, open_regular, read_regular};
 pub(crate) use resolve::resolve;
-pub(crate) use sweep::{holds_only, remove_staged, stage, staged};
+pub(crate) use sweep::{all_of, is_staged, remove_pieces, remove_staged, stage, staged};

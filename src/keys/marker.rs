@@ -23,23 +23,22 @@ pub(super) fn directly_above(lines: &Lines<'_>, start: usize) -> Option<usize> {
 
 /// Whether the last entry stands below a marker, with nothing but others of ours between.
 pub(super) fn covers_the_last(lines: &Lines<'_>, entries: &[Entry]) -> bool {
-    let mut below = entries.iter().rev().take_while(|entry| is_ours(entry)).peekable();
-    while let Some(entry) = below.next() {
+    below_markers(lines, entries).last().copied().unwrap_or(false)
+}
+
+/// Of each entry whether it runs an action of ours and stands below a marker, with nothing but others of ours between.
+pub(super) fn below_markers(lines: &Lines<'_>, entries: &[Entry]) -> Vec<bool> {
+    let mut below: Vec<bool> = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
         let start = lines.start(entry.span.start);
-        if directly_above(lines, start).is_some() {
-            return true;
-        }
-        let is_next_to_it = |before: &Entry| {
-            let between = lines.text().get(before.span.end..start);
-            between.is_some_and(|between| {
+        let before = index.checked_sub(1).filter(|before| below[*before]).map(|before| &entries[before]);
+        let is_next =
+            before.and_then(|before| lines.text().get(before.span.end..start)).is_some_and(|between| {
                 between.trim_matches(BLANK).trim_matches(',').trim_matches(BLANK).is_empty()
-            })
-        };
-        if !below.peek().is_some_and(|before| is_next_to_it(before)) {
-            return false;
-        }
+            });
+        below.push(is_ours(entry) && (directly_above(lines, start).is_some() || is_next));
     }
-    false
+    below
 }
 
 /// The start of the line above the one at `start`.

@@ -25,9 +25,9 @@ pub(crate) use choose::Placed;
 pub(crate) use chord::Chord;
 pub(crate) use marker::without_markers;
 pub(crate) use merge::{Added, merge};
-pub(crate) use observe::{State, chords_of, entries_of_the_plugin, observe};
+pub(crate) use observe::{PluginEntry, State, chords_of, entries_of_the_plugin, observe};
 pub(crate) use owners::Holder;
-pub(crate) use unmerge::unmerge;
+pub(crate) use unmerge::{unmerge, unmerge_marked};
 
 /// A binding that should be there.
 #[derive(Debug, Clone, PartialEq, Eq)]

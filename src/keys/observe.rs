@@ -1,7 +1,7 @@
 //! What is bound: each wanted action with its chords, or who has the chord that it wants.
 
 use super::chord::Chord;
-use super::document::Document;
+use super::document::{Document, Shape};
 use super::marker::is_ours;
 use super::owners::{Holder, Lost, Owners};
 use super::{KeysError, Wanted};
@@ -81,13 +81,30 @@ pub(crate) fn observe(text: &[u8], wanted: &[Wanted]) -> Result<Observed, KeysEr
     Ok(Observed { actions: actions.collect(), prefix: owners.prefix().to_string() })
 }
 
-/// The entries that run an action of our plugin, whoever wrote them: command and line, from 1.
+/// An entry that runs an action of our plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PluginEntry {
+    /// The action's id in Herdr.
+    pub(crate) command: String,
+    /// Its first line, from 1.
+    pub(crate) line: usize,
+    /// Its last line, where its lines are its own: a table, not an entry of a list.
+    pub(crate) last_line: Option<usize>,
+}
+
+/// The entries that run an action of our plugin, whoever wrote them.
 ///
 /// # Errors
 /// As [`observe`].
-pub(crate) fn entries_of_the_plugin(text: &[u8]) -> Result<Vec<(String, usize)>, KeysError> {
-    let entries = Document::parse(text)?.entries()?;
-    Ok(entries.into_iter().filter(is_ours).map(|entry| (entry.command, entry.line)).collect())
+pub(crate) fn entries_of_the_plugin(text: &[u8]) -> Result<Vec<PluginEntry>, KeysError> {
+    let document = Document::parse(text)?;
+    let is_table = document.shape()? == Shape::Tables;
+    let entries = document.entries()?.into_iter().filter(is_ours).map(|entry| PluginEntry {
+        last_line: is_table.then(|| document.lines.number(entry.span.end.saturating_sub(1))),
+        command: entry.command,
+        line: entry.line,
+    });
+    Ok(entries.collect())
 }
 
 /// The chords that start an action, in whatever way the file writes them.

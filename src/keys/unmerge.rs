@@ -3,7 +3,7 @@
 use super::comments::comments;
 use super::document::{Document, Entry, Shape};
 use super::lines::{Lines, is_blank};
-use super::marker::{MARKER, directly_above, is_ours, line_above, without_lone};
+use super::marker::{MARKER, below_markers, directly_above, is_ours, line_above, without_lone};
 use super::meaning::{Meaning, means};
 use super::merge::{Added, Binding, comma};
 use super::{Chord, KeysError};
@@ -29,11 +29,51 @@ pub(crate) struct Unmerged {
 pub(crate) fn unmerge(text: &[u8], added: &Added) -> Result<Unmerged, KeysError> {
     let document = Document::parse(text)?;
     let (ours, left) = recognise(&document.entries()?, &added.entries);
-    let mut expected = Meaning::of(document.root());
     if document.shape()? == Shape::Absent && ours.is_empty() {
         let text = without_lone(document.lines.text())?.into_bytes();
         return Ok(Unmerged { text, removed: Vec::new(), left });
     }
+    take_out(&document, &ours, left, Some(added))
+}
+
+/// Removes the entries that no receipt knows of and that are ours all the same: they stand below our marker with
+/// nothing of anybody else's between, and have the words that we write, `(command, description)`, and no others. A
+/// chord may have been changed since.
+///
+/// # Errors
+/// As [`unmerge`].
+pub(crate) fn unmerge_marked(text: &[u8], words: &[(String, String)]) -> Result<Unmerged, KeysError> {
+    let document = Document::parse(text)?;
+    let entries = document.entries()?;
+    let is_below = below_markers(&document.lines, &entries);
+    let has_our_words = |entry: &Entry| {
+        let is_one = |(command, words): &(String, String)| {
+            entry.is(command) && entry.description.as_ref() == Some(words) && !entry.has_more
+        };
+        words.iter().any(is_one)
+    };
+    let ours: Vec<(usize, Binding)> = (0..entries.len())
+        .filter(|index| is_below[*index] && has_our_words(&entries[*index]))
+        .filter_map(|index| {
+            let Entry { command, description, chords, .. } = &entries[index];
+            let chord = chords.first()?.parse().ok()?;
+            Some((index, Binding { command: command.clone(), chord, description: description.clone() }))
+        })
+        .collect();
+    if ours.is_empty() {
+        return Ok(Unmerged { text: text.to_vec(), removed: Vec::new(), left: Vec::new() });
+    }
+    take_out(&document, &ours, Vec::new(), None)
+}
+
+/// The document without these entries, proven to mean what it meant but for them. `added` is the edit that made them.
+fn take_out(
+    document: &Document<'_>,
+    ours: &[(usize, Binding)],
+    left: Vec<Binding>,
+    added: Option<&Added>,
+) -> Result<Unmerged, KeysError> {
+    let mut expected = Meaning::of(document.root());
     let mut index = 0;
     expected.commands().retain(|_| {
         index += 1;
@@ -43,9 +83,10 @@ pub(crate) fn unmerge(text: &[u8], added: &Added) -> Result<Unmerged, KeysError>
     let removed: Vec<Binding> = ours.iter().map(|(_, binding)| binding.clone()).collect();
 
     let all = document.lines.text();
-    let result = match exactly(all, added).filter(|text| means(text, &expected)) {
+    let exact = added.and_then(|added| exactly(all, added));
+    let result = match exact.filter(|text| means(text, &expected)) {
         Some(text) => text,
-        None => without_lone(&by_meaning(all, &ours)?)?,
+        None => without_lone(&by_meaning(all, ours)?)?,
     };
     if !means(&result, &expected) {
         let line = ours.first().map_or(1, |(index, _)| document.entries().map_or(1, |all| all[*index].line));
@@ -87,7 +128,13 @@ fn exactly(text: &str, added: &Added) -> Option<String> {
         (false, Some(at), None) => at,
         _ => return None,
     };
-    Some([&text[..at], &patch.old, &text[at + patch.new.len()..]].concat())
+    let (before, after) = (&text[..at], &text[at + patch.new.len()..]);
+    // Tables that were appended to a last line without an end began with that end. What somebody has appended since
+    // would be glued to the line, and a comment has no meaning by which that would be noticed.
+    let line_end = patch.new.find('\n').map(|end| &patch.new[..=end]).filter(|line| is_blank(line));
+    let is_glued = !before.is_empty() && !before.ends_with('\n') && !after.is_empty();
+    let own_end = line_end.filter(|_| is_glued && patch.new.contains("[[keys.command]]")).unwrap_or_default();
+    Some([before, &patch.old, own_end, after].concat())
 }
 
 /// Takes the entries out one by one, the last one first, so that the indices before it stay.

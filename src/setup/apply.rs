@@ -6,10 +6,11 @@ use super::ledger::Ledger;
 use super::leftovers;
 use super::receipt::{self, KeysReceipt, ProgramReceipt, Receipt, State, What};
 use super::registration::Registered;
+use super::way;
 use super::write::write_program;
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
-use crate::fs::{digest, kill_point, remove_staged};
+use crate::fs::{digest, kill_point};
 use crate::herdr::{Diagnostics, Herdr};
 use crate::paths::Paths;
 use std::path::Path;
@@ -61,7 +62,9 @@ impl Apply<'_> {
         let mut ledger = Ledger::new(self.paths, before.clone(), purpose);
         let prepared = match purpose {
             Purpose::Setup => self.prepare(changes, &mut ledger),
-            Purpose::Undo => ledger.write(),
+            Purpose::Undo if before.is_some() => ledger.write(),
+            // What it does can be seen: an undo that is killed is finished by the next one.
+            Purpose::Undo => Ok(()),
         };
         if let Err(error) = prepared {
             return Err(self.roll_back(&[], before, &mut ledger, error));
@@ -91,7 +94,8 @@ impl Apply<'_> {
                     return Err(self.roll_back(&done, before, &mut ledger, error));
                 }
             }
-            Purpose::Undo => ledger.receipt.remove_with_folders(self.paths)?,
+            Purpose::Undo if before.is_some() => way::remove_with_folders(&ledger.receipt, self.paths)?,
+            Purpose::Undo => {}
         }
         Ok(short)
     }
@@ -119,9 +123,9 @@ impl Apply<'_> {
             let parents = [Some(path.as_path()), real.as_deref()].into_iter().flatten();
             folders.extend(parents.filter_map(Path::parent).map(Path::to_path_buf));
         }
-        folders.extend(leftovers::way_to_receipts(self.paths));
-        for staged in folders.iter().flat_map(|folder| receipt::staged_in(folder)) {
-            let _stays_until_the_next_run = remove_staged(&staged);
+        folders.extend(way::folders(self.paths));
+        for staged in folders.iter().flat_map(|folder| way::staged_in(folder, self.paths)) {
+            let _stays_until_the_next_run = way::remove_staged(&staged, self.paths);
         }
     }
 
@@ -152,7 +156,7 @@ impl Apply<'_> {
                     let original = receipt::keep_original(self.paths, &bytes)?;
                     receipt.program = Some(ProgramReceipt { path: path.clone(), original });
                 }
-                Change::Build(_) | Change::Bundle(_) | Change::Program(_) => {}
+                Change::Build(_) | Change::Bundle(_) | Change::Program(_) | Change::Leftover(_) => {}
             }
         }
         Ok(receipt)
@@ -174,6 +178,7 @@ impl Apply<'_> {
             }),
             Change::Program(change) => write_program(&change.path, &change.after),
             Change::File(change) => self.write_file(change, ledger),
+            Change::Leftover(path) => leftovers::remove(path, self.paths),
         };
         done.map(|()| Done::Made)
     }
@@ -200,6 +205,8 @@ impl Apply<'_> {
                 None => Ok(()),
             },
             Change::File(change) => self.revert_file(change),
+            // Nobody wants it back.
+            Change::Leftover(_) => Ok(()),
         }
     }
 
@@ -225,7 +232,8 @@ impl Apply<'_> {
         }
         let cleared = match &before {
             Some(receipt) => receipt.write(self.paths),
-            None => Receipt::remove(self.paths),
+            None if ledger.purpose() == Purpose::Undo => Ok(()),
+            None => way::remove_receipt(&ledger.receipt, self.paths),
         };
         // Those of this run only, and only when they are empty.
         ledger.remove_made();

@@ -27,6 +27,24 @@ pub(super) fn place(path: &Path, bytes: &[u8]) -> Option<PathBuf> {
     }
 }
 
+/// The backups beside `path`, the first one first.
+pub(super) fn all(path: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
+    let first = [name.as_encoded_bytes(), SUFFIX.as_bytes()].concat();
+    let number = |entry: &Path| -> Option<u32> {
+        let rest = entry.file_name()?.as_encoded_bytes().strip_prefix(&first[..])?;
+        match rest {
+            [] => Some(1),
+            rest => std::str::from_utf8(rest).ok()?.strip_prefix('.')?.parse().ok(),
+        }
+    };
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut found: Vec<(u32, PathBuf)> =
+        entries.flatten().filter_map(|entry| Some((number(&entry.path())?, entry.path()))).collect();
+    found.sort();
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,6 +20,8 @@ pub(crate) enum Change {
     Program(ProgramChange),
     /// A user's file.
     File(FileChange),
+    /// Something that a killed run left: a file or a folder, which goes when nothing else is in it.
+    Leftover(PathBuf),
 }
 
 /// Files of our own folder.
@@ -137,6 +139,9 @@ impl Change {
                     paths.show(&change.root.join("build.sh")),
                     format!("its output is shown{warning}"),
                 )
+            }
+            Self::Leftover(path) => {
+                line("remove", paths.show(path), "left by a setup that did not come to its end".into())
             }
             Self::Program(change) => line("restore", paths.show(&change.path), "as before the build".into()),
             Self::File(change) => {

@@ -22,6 +22,11 @@ impl<'a> Ledger<'a> {
         Self { paths, purpose, receipt, made: Vec::new() }
     }
 
+    /// What the run is for.
+    pub(super) fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
     /// Writes the receipt for the first time, with the folders that lead to it.
     ///
     /// # Errors

@@ -1,25 +1,15 @@
 //! What runs left behind that were killed before their receipt was there, or after it was gone.
 
 use super::observe::{self, Observed};
-use super::receipt;
-use super::template;
+use super::{template, way};
 use crate::error::{IoContext, Result};
-use crate::fs::remove_staged;
+use crate::fs::is_staged;
 use crate::paths::Paths;
-use std::path::PathBuf;
-
-/// Folders through which the way to the receipts leads, as far as they are there: the receipt is staged in one of
-/// them. Above the home folder nothing is ours.
-pub(super) fn way_to_receipts(paths: &Paths) -> Vec<PathBuf> {
-    let receipts = paths.receipts();
-    let there = receipts.ancestors().skip(1).filter(|folder| folder.is_dir());
-    let mut way: Vec<PathBuf> = there.clone().take(1).map(PathBuf::from).collect();
-    way.extend(there.skip(1).take_while(|folder| folder.starts_with(paths.home())).map(PathBuf::from));
-    way
-}
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 /// Whether Herdr runs the plugin from our folder, or may: then the folder is in use.
-fn is_in_use(paths: &Paths) -> bool {
+pub(super) fn is_in_use(paths: &Paths) -> bool {
     let registry = paths.herdr_config_dir().join("plugins.json");
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
     match observe::registered(&registry, &template::herdr().plugin.id) {
@@ -29,67 +19,42 @@ fn is_in_use(paths: &Paths) -> bool {
     }
 }
 
-/// What is provably ours and belongs to no receipt.
-#[derive(Debug)]
-pub(super) struct Leftovers {
-    /// Staged files and folders.
-    staged: Vec<PathBuf>,
-    /// Copies that are named by their own hash, and the two files of the bundled plugin when nobody has registered it.
-    files: Vec<PathBuf>,
-    /// Folders of ours in which nothing else is, the inner ones first.
-    folders: Vec<PathBuf>,
+/// What is provably ours and belongs to no receipt, in the order in which it goes: what is staged, copies that are
+/// named by their own hash, folders of ours in which nothing else is. `without` goes by itself.
+pub(super) fn find(paths: &Paths, observed: &Observed, without: &[PathBuf]) -> Vec<PathBuf> {
+    let (receipts, bundle) = (paths.receipts(), paths.bundled_plugin());
+    let ours = [receipts.join("originals"), receipts, bundle, paths.data().to_path_buf()];
+    let seen = [&observed.config, &observed.keys];
+    let beside = seen.into_iter().flat_map(|file| [file.path.parent(), file.real.parent()]).flatten();
+    let mut places: Vec<PathBuf> = ours.iter().cloned().chain(beside.map(PathBuf::from)).collect();
+    places.extend(way::folders(paths));
+    places.sort();
+    places.dedup();
+    let mut found: Vec<PathBuf> = places.iter().flat_map(|place| way::staged_in(place, paths)).collect();
+    found.extend(way::copies(paths, &[]));
+    for folder in ours {
+        let Ok(mut entries) = std::fs::read_dir(&folder) else { continue };
+        let goes = |path: PathBuf| found.contains(&path) || without.contains(&path);
+        if !without.contains(&folder) && entries.all(|entry| entry.is_ok_and(|entry| goes(entry.path()))) {
+            found.push(folder);
+        }
+    }
+    found
 }
 
-impl Leftovers {
-    /// Looks for them.
-    pub(super) fn find(paths: &Paths, observed: &Observed) -> Self {
-        let (receipts, bundle) = (paths.receipts(), paths.bundled_plugin());
-        let ours = [receipts.join("originals"), receipts, bundle.clone(), paths.data().to_path_buf()];
-        let seen = [&observed.config, &observed.keys];
-        let beside = seen.into_iter().flat_map(|file| [file.path.parent(), file.real.parent()]).flatten();
-        let mut places: Vec<PathBuf> = ours.iter().cloned().chain(beside.map(PathBuf::from)).collect();
-        places.extend(way_to_receipts(paths));
-        places.sort();
-        places.dedup();
-        let staged: Vec<PathBuf> = places.iter().flat_map(|place| receipt::staged_in(place)).collect();
-        let mut files = receipt::copies(paths);
-        if !is_in_use(paths) {
-            files.extend(observed.bundle.keys().map(|name| bundle.join(name)));
-        }
-        let mut folders: Vec<PathBuf> = Vec::new();
-        for folder in ours {
-            let Ok(mut entries) = std::fs::read_dir(&folder) else { continue };
-            let goes =
-                |path: PathBuf| [&staged, &files, &folders].into_iter().any(|list| list.contains(&path));
-            if entries.all(|entry| entry.is_ok_and(|entry| goes(entry.path()))) {
-                folders.push(folder);
-            }
-        }
-        Self { staged, files, folders }
-    }
-
-    /// All of them, in the order in which they go.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.staged.iter().chain(&self.files).chain(&self.folders)
-    }
-
-    /// Removes them. A folder into which somebody has put something meanwhile stays.
-    ///
-    /// # Errors
-    /// Something cannot be removed.
-    pub(super) fn remove(&self) -> Result<()> {
-        for path in &self.staged {
-            remove_staged(path).at("remove", path)?;
-        }
-        for path in &self.files {
-            std::fs::remove_file(path).at("remove", path)?;
-        }
-        for path in &self.folders {
-            match std::fs::remove_dir(path) {
-                Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => {}
-                removed => removed.at("remove", path)?,
-            }
-        }
-        Ok(())
+/// Removes one. A folder into which somebody has put something meanwhile stays.
+///
+/// # Errors
+/// It cannot be removed.
+pub(super) fn remove(path: &Path, paths: &Paths) -> Result<()> {
+    let is_folder_of_ours = path.starts_with(paths.data()) && path.is_dir();
+    let removed = match is_folder_of_ours && !path.file_name().is_some_and(is_staged) {
+        true => std::fs::remove_dir(path),
+        false if path.file_name().is_some_and(is_staged) => way::remove_staged(path, paths),
+        false => std::fs::remove_file(path),
+    };
+    match removed {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty) => Ok(()),
+        removed => removed.at("remove", path),
     }
 }

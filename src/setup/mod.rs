@@ -24,9 +24,12 @@ mod report;
 mod request;
 mod session;
 pub(crate) mod shim;
+mod stays;
 mod template;
 mod undo;
+mod unrecorded;
 mod version;
+mod way;
 mod words;
 mod write;
 
@@ -38,11 +41,10 @@ use crate::paths::Paths;
 use crate::state::Record;
 use crate::ui;
 use apply::{Apply, Purpose};
-use change::{Change, Line};
+use change::Change;
 use check::{Check, Status};
 use checks::Context;
 use install::missing::Consent;
-use leftovers::Leftovers;
 use observe::{Depth, Observed, observe};
 use plan::{Plan, Warning};
 use receipt::{Receipt, What};
@@ -179,6 +181,7 @@ impl Session<'_> {
             (observed, checks)
         };
         let (mut observed, mut checks) = look();
+        plan_config::refuse_loosening(self.request, &observed.config, self.paths)?;
         plan_config::refuse_local_egress(self.request, &observed.config)?;
         let can_be_had = install::missing::installable(&checks, &observed, self.paths)?;
         let ids: Vec<&str> = can_be_had.iter().map(|(check, _)| check.id).collect();
@@ -248,12 +251,22 @@ impl Session<'_> {
     fn undo(&self, report: &mut Report) -> Result<u8> {
         let template = template::herdr();
         let observed = observe(template, self.paths, self.request, Depth::Setup);
-        let Some(receipt) = observed.receipt.clone()? else {
-            return self.sweep(&observed, report);
-        };
-        self.same_folder(&receipt)?;
-        let plan = undo::plan(&receipt, &observed, self.paths)?;
+        let receipt = observed.receipt.clone()?;
+        if let Some(receipt) = &receipt {
+            self.same_folder(receipt)?;
+        }
+        let mut plan = undo::plan(receipt.as_ref(), &observed, self.paths)?;
+        if receipt.is_none() {
+            plan.changes.extend(self.leftovers(&observed, &plan)?);
+        }
+        plan.kept = stays::after(&plan, &receipt.clone().unwrap_or_default(), &observed, self.paths);
         report.add_plan(&plan, self.paths);
+        if receipt.is_none() && plan.changes.is_empty() {
+            let title = "There is nothing to take back: no setup is on record here, and none left anything.";
+            self.say(render::plan(title, &plan, self.paths, Detail { diffs: false }).trim_end());
+            self.say("Nothing was changed.");
+            return Ok(self.code(&plan));
+        }
         let boxes = observed.mappings.as_ref().map_or(&[][..], Vec::as_slice);
         self.say_boxes(boxes);
         let agreed = if boxes.is_empty() || self.request.dry_run || self.request.yes {
@@ -291,36 +304,19 @@ impl Session<'_> {
         Ok(self.code(&plan))
     }
 
-    /// Removes what a killed run left without a receipt.
-    fn sweep(&self, observed: &Observed, report: &mut Report) -> Result<u8> {
-        let lock = self.lock()?;
-        let left = Leftovers::find(self.paths, observed);
-        let lines: Vec<Line> = left.paths().map(|path| leftover(self.paths.show(path))).collect();
-        report.add_lines(&lines);
-        if lines.is_empty() {
-            self.say("There is nothing to take back: no setup is on record here. Nothing was changed.");
-            return Ok(0);
-        }
-        self.say("A setup that did not come to its end has left this behind:\n");
-        for line in &lines {
-            self.say(format!("  {}  {}", line.verb, ui::visible(&line.thing)));
-        }
-        self.say("");
-        if self.request.dry_run {
-            self.say("Nothing was changed (--dry-run).");
-            return Ok(0);
-        }
-        drop(lock);
-        if self.asks() && !ui::confirm("Remove it?", true)? {
-            self.say("Nothing was changed.");
-            return Ok(1);
-        }
+    /// What killed runs left without a receipt, but for what the plan takes already. Under the lock: what is staged
+    /// may be a running setup's.
+    fn leftovers(&self, observed: &Observed, plan: &Plan) -> Result<Vec<Change>> {
         let _lock = self.lock()?;
-        self.unchanged(observed)?;
-        left.remove()?;
-        report.changed = true;
-        self.say("Done. It is gone.");
-        Ok(0)
+        let planned = plan.changes.iter().flat_map(|change| match change {
+            Change::Bundle(bundle) => {
+                let files = bundle.before.keys().map(|name| bundle.folder.join(name));
+                files.chain([bundle.folder.clone()]).collect()
+            }
+            _ => Vec::new(),
+        });
+        let planned: Vec<std::path::PathBuf> = planned.collect();
+        Ok(leftovers::find(self.paths, observed, &planned).into_iter().map(Change::Leftover).collect())
     }
 
     /// Another configuration folder has another registry and another `config.json`.
@@ -452,10 +448,6 @@ impl Session<'_> {
 
 fn herdr(observed: &Observed) -> Option<Herdr> {
     observed.programs.get("herdr").and_then(|program| program.path()).map(Herdr::new)
-}
-
-fn leftover(thing: String) -> Line {
-    Line { verb: "remove", thing, rest: "left by a setup that did not come to its end".into() }
 }
 
 fn edits_keys(plan: &Plan) -> bool {

@@ -3,12 +3,11 @@
 
 use crate::command;
 use crate::error::{Error, IoContext, Result};
-use crate::fs::{Digest, Mode, digest, holds_only, kill_point, stage, staged, write_atomic};
+use crate::fs::{Digest, Mode, digest, kill_point, stage, write_atomic};
 use crate::herdr::{GithubSource, Source};
 use crate::keys::Added;
 use crate::paths::{PLUGIN_ID, Paths};
 use serde::{Deserialize, Serialize};
-use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use std::path::{Path, PathBuf};
 const VERSION: u32 = 1;
 
 /// The file's name in the folder of receipts.
-const NAME: &str = "herdr.json";
+pub(super) const NAME: &str = "herdr.json";
 
 /// What setup did to Herdr.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -295,46 +294,10 @@ impl Receipt {
         write_atomic(&folder.join(NAME), format!("{text}\n").as_bytes(), Mode::Private)
     }
 
-    /// Removes it with its originals.
-    ///
-    /// # Errors
-    /// Something of it cannot be removed.
-    pub(crate) fn remove(paths: &Paths) -> Result<()> {
-        let (receipts, originals) = (paths.receipts(), originals(paths));
-        gone(std::fs::remove_file(file(paths)), &file(paths))?;
-        gone(std::fs::remove_dir_all(&originals), &originals)?;
-        match std::fs::remove_dir(&receipts) {
-            // Something of somebody else's is in there.
-            Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(()),
-            result => gone(result, &receipts),
-        }
-    }
-
-    /// Removes it with its originals and with every folder that setup made, unless something else is in there.
-    /// The folders that lead to the receipt go with it at once: what is left of a run that is killed is staged.
-    ///
-    /// # Errors
-    /// Something of it cannot be removed.
-    pub(crate) fn remove_with_folders(&self, paths: &Paths) -> Result<()> {
-        let receipts = paths.receipts();
-        let real = receipts.canonicalize().unwrap_or_else(|_is_gone| receipts.clone());
-        let leads_there = |folder: &&PathBuf| receipts.starts_with(folder) || real.starts_with(folder);
-        let (way, others): (Vec<&PathBuf>, Vec<&PathBuf>) = self.folders.iter().partition(leads_there);
-        for folder in others.iter().rev() {
-            let _in_use_or_gone = std::fs::remove_dir(folder);
-        }
-        kill_point();
-        let ours = way.into_iter().filter(|folder| folder.is_dir() && holds_only(folder, &is_ours));
-        let Some(outermost) = ours.min_by_key(|folder| folder.components().count()) else {
-            return Self::remove(paths);
-        };
-        let (Some(base), Some(name)) = (outermost.parent(), outermost.file_name()) else {
-            return Self::remove(paths);
-        };
-        let staged = stage(base)?;
-        std::fs::rename(outermost, staged.path().join(name)).at("remove", outermost)?;
-        kill_point();
-        staged.close().at("remove", outermost)
+    /// The hashes under which originals, and what setups left, are kept beside it.
+    pub(crate) fn digests(&self) -> Vec<Digest> {
+        let files = self.files.iter().flat_map(|file| file.original.iter().chain(&file.left));
+        files.chain(self.program.iter().map(|program| &program.original)).copied().collect()
     }
 
     /// Notes that a file is going to be changed from `before` to `after`. The first original stays.
@@ -393,38 +356,13 @@ pub(crate) fn original(paths: &Paths, wanted: Digest) -> Result<Vec<u8>> {
     Err(Error::failed(format!("{} is not what was kept there", path.display())))
 }
 
-/// The copies beside the receipt that are what their names say.
-pub(crate) fn copies(paths: &Paths) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(originals(paths)) else { return Vec::new() };
-    let is_ours = |path: &PathBuf| {
-        let bytes = crate::fs::read_regular(path).ok();
-        bytes.is_some_and(|bytes| path.ends_with(digest(&bytes).to_string()))
-    };
-    entries.flatten().map(|entry| entry.path()).filter(is_ours).collect()
-}
-
-/// What is staged in a folder, by us and by a run that was killed.
-pub(crate) fn staged_in(folder: &Path) -> Vec<PathBuf> {
-    staged(folder, &is_ours)
-}
-
-/// Whether a file in the folder of receipts has a name that we give: the receipt's, or an original's hash.
-fn is_ours(name: &OsStr) -> bool {
-    name == NAME || name.to_str().is_some_and(|name| name.parse::<Digest>().is_ok())
-}
-
-fn gone(removed: std::io::Result<()>, path: &Path) -> Result<()> {
-    match removed {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        removed => removed.at("remove", path),
-    }
-}
-
-fn file(paths: &Paths) -> PathBuf {
+/// The receipt itself.
+pub(super) fn file(paths: &Paths) -> PathBuf {
     paths.receipts().join(NAME)
 }
 
-fn originals(paths: &Paths) -> PathBuf {
+/// The folder of the originals.
+pub(super) fn originals(paths: &Paths) -> PathBuf {
     paths.receipts().join("originals")
 }
 

@@ -167,11 +167,6 @@ impl Report {
         self.checks = checks;
     }
 
-    /// Adds changes that are no plan's.
-    pub(crate) fn add_lines(&mut self, lines: &[Line]) {
-        self.changes.extend(lines.iter().map(|line| ReportedChange::new(line.clone(), None)));
-    }
-
     /// Adds a plan.
     pub(crate) fn add_plan(&mut self, plan: &Plan, paths: &Paths) {
         let changes = plan.changes.iter();

@@ -306,10 +306,15 @@ fn wanted_keys(chosen: &[(String, Chord)]) -> Vec<Wanted> {
     for (action, _) in chosen {
         if !all.iter().any(|known| known.action == *action) {
             let chord = chosen_chord(action).expect("it was chosen");
-            all.push(wanted(action, chord, &format!("{action} the sandbox of this pane")));
+            all.push(wanted(action, chord, &description(action)));
         }
     }
     all
+}
+
+/// What Herdr's help panel shows for an action that the template gives no key.
+pub(super) fn description(action: &str) -> String {
+    format!("{action} the sandbox of this pane")
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! The plan that takes a setup back, from its receipt. A file that still has the hash that we left gets its
-//! original bytes; from one that changed since, exactly our own entries are removed.
+//! The plan that takes a setup back, from what is there and from its receipt. A file that still has the hash that we
+//! left gets its original bytes; from one that changed since, exactly our own entries are removed.
 
 use super::change::{BundleChange, Change, FileChange, PluginChange, ProgramChange};
 use super::observe::Observed;
 use super::plan::{Plan, Warning};
 use super::receipt::{self, FileReceipt, PluginState, Receipt, What};
+use super::{leftovers, unrecorded};
 use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::fs::{Digest, digest};
@@ -13,12 +14,14 @@ use crate::paths::Paths;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The plan that undoes `receipt`.
+/// The plan that undoes the setup of `receipt`, and what else of setups is there; without a receipt that alone.
 ///
 /// # Errors
 /// An original is gone, or `config.toml` does not parse any more.
-pub(crate) fn plan(receipt: &Receipt, observed: &Observed, paths: &Paths) -> Result<Plan> {
+pub(crate) fn plan(receipt: Option<&Receipt>, observed: &Observed, paths: &Paths) -> Result<Plan> {
     let mut plan = Plan::default();
+    let none = Receipt::default();
+    let (receipt, is_recorded) = (receipt.unwrap_or(&none), receipt.is_some());
     // Keys first: they are what a person would miss the plugin by.
     for file in receipt.files.iter().rev() {
         plan_file(&mut plan, file, paths, |now| match file.what {
@@ -26,7 +29,8 @@ pub(crate) fn plan(receipt: &Receipt, observed: &Observed, paths: &Paths) -> Res
             What::Config => without_settings(now, file, paths),
         })?;
     }
-    plan_plugin(&mut plan, receipt, observed);
+    unrecorded::plan(&mut plan, receipt, observed, paths)?;
+    plan_plugin(&mut plan, receipt, observed, paths);
     if let Some(program) = &receipt.program {
         let now = std::fs::read(&program.path).ok();
         if now.as_deref().map(digest) != Some(program.original) {
@@ -37,7 +41,11 @@ pub(crate) fn plan(receipt: &Receipt, observed: &Observed, paths: &Paths) -> Res
             }));
         }
     }
-    if !observed.bundle.is_empty() {
+    let goes =
+        |change: &Change| matches!(change, Change::Plugin(PluginChange { to, .. }) if !is_bundled(to, paths));
+    if !observed.bundle.is_empty()
+        && (is_recorded || plan.changes.iter().any(goes) || !leftovers::is_in_use(paths))
+    {
         plan.changes.push(Change::Bundle(BundleChange {
             folder: paths.bundled_plugin(),
             before: observed.bundle.clone(),
@@ -45,6 +53,11 @@ pub(crate) fn plan(receipt: &Receipt, observed: &Observed, paths: &Paths) -> Res
         }));
     }
     Ok(plan)
+}
+
+/// Whether a registration leads to the folder of the bundled plugin.
+fn is_bundled(state: &PluginState, paths: &Paths) -> bool {
+    state.is_at(&PluginState::Linked { root: paths.bundled_plugin(), enabled: true })
 }
 
 /// What our entries leave when they are taken out: the file's new bytes, or none when nothing stays.
@@ -80,12 +93,6 @@ fn plan_file(
     } else {
         (by_meaning(&now)?, "it changed since, so exactly our entries go")
     };
-    if let (What::Keys, false, Some(after)) = (file.what, untouched, &after) {
-        let stay = keys::entries_of_the_plugin(after).unwrap_or_default();
-        plan.notes.extend(stay.into_iter().map(|(command, line)| {
-            format!("{}, line {line}: your own binding of {command} stays", paths.show(&file.path))
-        }));
-    }
     if after.as_ref() == Some(&now) {
         return Ok(());
     }
@@ -96,10 +103,7 @@ fn plan_file(
                 paths.show(&file.path),
                 super::words::owner(&seen.owner)
             ),
-            fix: Some(match seen.owner {
-                super::files::Owner::Generated { .. } => "take our entries out where the file is made".into(),
-                _ => "take our entries out by hand".into(),
-            }),
+            fix: Some(super::words::take_out(&seen.owner).into()),
         });
         return Ok(());
     }
@@ -169,20 +173,25 @@ fn without_settings(now: &[u8], file: &FileReceipt, paths: &Paths) -> Result<Res
     Ok(Some(ordered.map_or_else(|| format!("{rest:#}\n"), |settings| settings.to_json()).into_bytes()))
 }
 
-fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed) {
+fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &Paths) {
     let Some(known) = &receipt.plugin else { return };
+    let mut original = known.original.clone();
+    if is_bundled(&original, paths) {
+        // Of a setup whose receipt was lost.
+        original = PluginState::Absent;
+    }
     let mut leave = |message: String, to: &PluginState| {
         plan.warnings.push(Warning { message, fix: Some(format!("do it with: {}", to.command())) });
     };
     let registered = match &observed.plugin {
         Ok(registered) => registered,
         Err(reason) => {
-            leave(format!("the plugin's registration stays, {reason}"), &known.original);
+            leave(format!("the plugin's registration stays, {reason}"), &original);
             return;
         }
     };
     let now = PluginState::of(registered.as_ref().map(|registered| &registered.plugin));
-    if now == known.original {
+    if now == original {
         return;
     }
     let is_ours = now.is_at(&known.left) || now == PluginState::Absent;
@@ -197,10 +206,10 @@ fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed) {
         return;
     }
     if observed.programs.get("herdr").and_then(|program| program.path()).is_none() {
-        leave("the plugin's registration stays, since herdr is not there".into(), &known.original);
+        leave("the plugin's registration stays, since herdr is not there".into(), &original);
         return;
     }
-    let mut to = known.original.clone();
+    let mut to = original.clone();
     if let PluginState::Linked { root, .. } = &to
         && !root.is_dir()
     {

@@ -21,6 +21,14 @@ pub(super) fn by_hand(owner: &Owner) -> &'static str {
     }
 }
 
+/// How our entries leave a file that is not ours to write.
+pub(super) fn take_out(owner: &Owner) -> &'static str {
+    match owner {
+        Owner::Generated { .. } => "take our entries out where the file is made",
+        _ => "take our entries out by hand",
+    }
+}
+
 /// Why root does not write into somebody's home.
 pub(super) fn foreign_home(uid: u32) -> String {
     format!("HOME belongs to uid {uid}, and this runs as root")

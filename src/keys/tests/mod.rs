@@ -37,6 +37,21 @@ fn one() -> Vec<Wanted> {
     six().into_iter().take(1).collect()
 }
 
+/// A comment that somebody appends after the merge keeps its line when the entries go.
+#[track_caller]
+fn appended(original: &[u8], merged: &[u8], added: &Added) {
+    let end: &[u8] = if merged.ends_with(b"\n") { b"" } else { b"\n" };
+    let text = [merged, end, b"# mine\n"].concat();
+    let undone = unmerge(&text, added).expect("a comment keeps nothing from being undone").text;
+    let said = |text: &[u8]| -> Vec<String> {
+        let text = String::from_utf8_lossy(text).replace('\u{feff}', "");
+        text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
+    };
+    let mut expected = said(original);
+    expected.push("# mine".into());
+    assert_eq!(said(&undone), expected);
+}
+
 /// Merges, proves all that must hold for any file, and gives the result back.
 #[track_caller]
 fn checked(original: &[u8], wanted: &[Wanted]) -> Result<Merged, KeysError> {
@@ -57,6 +72,7 @@ fn checked(original: &[u8], wanted: &[Wanted]) -> Result<Merged, KeysError> {
     let undone = unmerge(&merged.text, added).expect("what was merged can be undone");
     assert_eq!(String::from_utf8_lossy(&undone.text), String::from_utf8_lossy(original));
     assert_eq!((undone.removed.len(), undone.left.len()), (added.entries.len(), 0));
+    appended(original, &merged.text, added);
 
     // Also with nothing but the entries to go by: as after somebody else rewrote the file.
     let blind = Added { patch: Patch { new: "not there".into(), ..patch.clone() }, ..added.clone() };

@@ -1,0 +1,125 @@
+//! What setups did that no receipt knows of, and that is theirs all the same: a registration that leads to our folder,
+//! entries below our marker with our words, a `config.json` with nothing but what every setup writes.
+
+use super::change::{Change, FileChange, PluginChange};
+use super::files::FileSeen;
+use super::observe::Observed;
+use super::plan::{Plan, Warning};
+use super::receipt::{PluginState, Receipt, What};
+use super::{bundle, plan_config, template, words};
+use crate::config::{Provider, Settings};
+use crate::error::{Error, Result};
+use crate::keys;
+use crate::paths::{PLUGIN_ID, Paths};
+
+/// Adds to the plan of an undo what `receipt` does not cover.
+///
+/// # Errors
+/// `config.toml` does not parse.
+pub(super) fn plan(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &Paths) -> Result<()> {
+    let is_known =
+        |what: What, file: &FileSeen| receipt.files.iter().any(|f| f.what == what && f.path == file.path);
+    if !is_known(What::Keys, &observed.keys) {
+        plan_keys(plan, &observed.keys, paths)?;
+    }
+    if !is_known(What::Config, &observed.config) {
+        plan_config(plan, &observed.config, paths);
+    }
+    if receipt.plugin.is_none() {
+        plan_plugin(plan, observed, paths);
+    }
+    Ok(())
+}
+
+/// Each action's id with the words that a setup gives its binding.
+pub(super) fn our_words() -> Vec<(String, String)> {
+    let known = &template::herdr().keys;
+    let words = |action: &String| match known.iter().find(|key| key.action == *action) {
+        Some(key) => key.description.clone(),
+        None => super::request::description(action),
+    };
+    bundle::actions().iter().map(|action| (format!("{PLUGIN_ID}.{action}"), words(action))).collect()
+}
+
+fn plan_keys(plan: &mut Plan, file: &FileSeen, paths: &Paths) -> Result<()> {
+    let Some(now) = file.bytes.as_ref().filter(|_| file.unreadable.is_none()) else { return Ok(()) };
+    let shown = paths.show(&file.path);
+    let unmerged = match keys::unmerge_marked(now, &our_words()) {
+        Ok(unmerged) => unmerged,
+        // Nothing says that anything of ours is in there.
+        Err(_) if !contains(now, PLUGIN_ID) => return Ok(()),
+        Err(error) => {
+            return Err(Error::failed(format!("{shown}, {error}"))
+                .fact("nothing was changed", "our bindings cannot be told from yours in such a file")
+                .help("mend the file and run this again"));
+        }
+    };
+    if unmerged.removed.is_empty() {
+        return Ok(());
+    }
+    if !file.owner.is_ours_to_write() {
+        plan.warnings.push(Warning {
+            message: format!("{shown} is not written: {}", words::owner(&file.owner)),
+            fix: Some(words::take_out(&file.owner).into()),
+        });
+        return Ok(());
+    }
+    plan.changes.push(change(
+        What::Keys,
+        file,
+        Some(unmerged.text),
+        "our entries go; no record of a setup has what was there before",
+    ));
+    Ok(())
+}
+
+fn contains(text: &[u8], word: &str) -> bool {
+    text.windows(word.len()).any(|window| window == word.as_bytes())
+}
+
+fn plan_config(plan: &mut Plan, file: &FileSeen, paths: &Paths) {
+    let Some(now) = &file.bytes else { return };
+    let of_every_setup = [None, Some(Provider::Local)].map(|provider| {
+        plan_config::fresh(&Settings { provider, ..Settings::default() }).to_json().into_bytes()
+    });
+    if !of_every_setup.contains(now) {
+        return;
+    }
+    if !file.owner.is_ours_to_write() {
+        plan.warnings.push(Warning {
+            message: format!("{} stays: {}", paths.show(&file.path), words::owner(&file.owner)),
+            fix: Some("remove it by hand".into()),
+        });
+        return;
+    }
+    plan.changes.push(change(What::Config, file, None, "it holds what every setup writes, and nothing else"));
+}
+
+fn change(what: What, file: &FileSeen, after: Option<Vec<u8>>, summary: &str) -> Change {
+    Change::File(FileChange {
+        what,
+        path: file.path.clone(),
+        before: file.bytes.clone(),
+        after,
+        backup: None,
+        summary: summary.into(),
+        added: None,
+        rebound: Vec::new(),
+    })
+}
+
+fn plan_plugin(plan: &mut Plan, observed: &Observed, paths: &Paths) {
+    let Ok(Some(registered)) = &observed.plugin else { return };
+    let now = PluginState::of(Some(&registered.plugin));
+    if !now.is_at(&PluginState::Linked { root: paths.bundled_plugin(), enabled: true }) {
+        return;
+    }
+    if observed.programs.get("herdr").and_then(|program| program.path()).is_none() {
+        plan.warnings.push(Warning {
+            message: "the plugin's registration stays, since herdr is not there".into(),
+            fix: Some(format!("type: {}", PluginState::Absent.command())),
+        });
+        return;
+    }
+    plan.changes.push(Change::Plugin(PluginChange { from: now, to: PluginState::Absent }));
+}
