@@ -5,6 +5,7 @@ use super::observe::Observed;
 use super::plan::Plan;
 use super::receipt::{Receipt, What};
 use super::{backup, shim};
+use crate::command::{self, Command};
 use crate::keys::{self, PluginEntry};
 use crate::paths::Paths;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ pub(super) fn after(plan: &Plan, receipt: &Receipt, observed: &Observed, paths: 
     for path in files(What::Config, receipt, &observed.config.path) {
         let was_there = receipt.files.iter().any(|file| file.path == path && file.original.is_some());
         if text_after(plan, &path).is_some() && !was_there {
-            let rest = format!("settings that somebody chose; remove it with: rm {}", word(&path));
+            let rest = format!("settings that somebody chose; remove it with: {}", rm(&path));
             lines.push(keep(paths.show(&path), rest));
         }
     }
@@ -30,29 +31,33 @@ pub(super) fn after(plan: &Plan, receipt: &Receipt, observed: &Observed, paths: 
         &observed.config.path,
     )) {
         for copy in backup::all(&path) {
-            let rest = format!("a copy from before a setup; remove it with: rm {}", word(&copy));
+            let rest = format!("a copy from before a setup; remove it with: {}", rm(&copy));
             lines.push(keep(paths.show(&copy), rest));
         }
     }
     let state = paths.plugin_state();
     if holds_something(&state) {
         let rest = format!(
-            "what the actions remember, kept patches among it; remove it with: rm -r {}",
-            word(&state)
+            "what the actions remember, kept patches among it; remove it with: {}",
+            command::program("rm", ["-r"]).path(&state)
         );
         lines.push(keep(paths.show(&state), rest));
     }
     for name in local_boxes(paths) {
-        let command = format!("createos-sandbox local sandbox rm --yes {name}");
+        let command = command::own(["local", "sandbox", "rm", "--yes"]).on(&name);
         lines.push(keep(format!("local box {name}"), format!("delete it with: {command}")));
     }
     if shim::state(paths, &std::env::var_os("PATH").unwrap_or_default()) != shim::ShimState::Absent {
         lines.push(keep(
             "the link named createos".into(),
-            "remove it with: createos-sandbox shim remove".into(),
+            format!("remove it with: {}", command::own(["shim", "remove"])),
         ));
     }
     lines
+}
+
+fn rm(path: &Path) -> Command {
+    command::program("rm", []).path(path)
 }
 
 fn keep(thing: String, rest: String) -> Line {
@@ -84,7 +89,8 @@ fn bindings(text: &[u8], path: &Path, paths: &Paths) -> Vec<Line> {
     let line = |entry: PluginEntry| {
         let how = match entry.last_line {
             Some(last) => {
-                format!("take it out with: sed -i.bak '{},{last}d' {}", entry.line, word(path))
+                let lines = format!("{},{last}d", entry.line);
+                format!("take it out with: {}", command::program("sed", ["-i.bak", &lines]).path(path))
             }
             None => "take it out of its list by hand".into(),
         };
@@ -108,13 +114,4 @@ fn local_boxes(paths: &Paths) -> Vec<String> {
     let mut names: Vec<String> = names.filter(|name| name.starts_with("sb-")).collect();
     names.sort();
     names
-}
-
-/// A path as a word of a command line.
-fn word(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+@%,".contains(&b)) {
-        return text.into_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }

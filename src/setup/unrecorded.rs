@@ -117,7 +117,7 @@ fn plan_plugin(plan: &mut Plan, observed: &Observed, paths: &Paths) {
     if observed.programs.get("herdr").and_then(|program| program.path()).is_none() {
         plan.warnings.push(Warning {
             message: "the plugin's registration stays, since herdr is not there".into(),
-            fix: Some(format!("type: {}", PluginState::Absent.command())),
+            fix: Some(format!("do it with: {}", PluginState::Absent.command())),
         });
         return;
     }
