@@ -220,6 +220,21 @@ impl<'a> Run<'a> {
         self
     }
 
+    /// The same program run by another one, which gets its command line behind these words.
+    #[must_use]
+    pub(crate) fn through<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
+        mut self,
+        program: impl Into<PathBuf>,
+        words: I,
+    ) -> Self {
+        let own = std::mem::replace(&mut self.program, program.into());
+        let mut args: Vec<OsString> = words.into_iter().map(|word| word.as_ref().to_owned()).collect();
+        args.push(own.into_os_string());
+        args.append(&mut self.args);
+        self.args = args;
+        self
+    }
+
     /// A person watches and can press Ctrl-C: stderr is ours, there is no time limit, and it stays in our
     /// process group. It has no stdin to ask on.
     #[must_use]

@@ -15,6 +15,7 @@ mod local;
 mod merge;
 mod paths;
 mod random;
+mod relay;
 mod setup;
 mod state;
 mod trial;

@@ -8,7 +8,7 @@ use super::which::choose;
 use crate::createos::ProcessId;
 use crate::error::{Error, Result};
 use crate::herdr::{Pane, Place};
-use crate::state::Record;
+use crate::state::{Record, RecordId};
 use std::time::{Duration, Instant};
 
 /// How long the new pane may take to show the box.
@@ -56,13 +56,21 @@ pub(super) fn reattach(session: &Session, record: &Record, go_there: bool) -> Re
     }
     // Our own process lives in the pane: if it holds, or is about to, it comes back.
     if brought.anew || session.store.is_holding(&record.id)? {
-        crate::fs::write_atomic(&session.store.wake_file(&record.id), b"", crate::fs::Mode::Private)?;
+        wake(session, &record.id)?;
     }
     if let Some(pane) = own.filter(|_| go_there) {
         // After a restart of Herdr it is no plugin pane any more, and stays without the focus.
         let _stays_where_it_is = session.herdr.focus_plugin_pane(&pane.id);
     }
     Ok(brought.process)
+}
+
+/// Makes a holding screen, or one that is about to hold, bring its agent back.
+///
+/// # Errors
+/// The state folder cannot be written.
+pub(super) fn wake(session: &Session, id: &RecordId) -> Result<()> {
+    crate::fs::write_atomic(&session.store.wake_file(id), b"", crate::fs::Mode::Private)
 }
 
 fn wait_until(what: &str, done: impl Fn() -> Result<bool>) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The first wait; each one after it is twice as long.
+/// The wait after a try at once; each one after it is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest wait between two tries.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -15,13 +15,14 @@ const GIVE_UP: Duration = Duration::from_secs(300);
 #[derive(Debug)]
 pub(super) struct BackOff {
     lost_since: Option<Instant>,
-    wait: Duration,
+    /// None: the next try is the first one, at once.
+    wait: Option<Duration>,
 }
 
 impl BackOff {
     /// Nothing is lost.
     pub(super) fn new() -> Self {
-        Self { lost_since: None, wait: FIRST_WAIT }
+        Self { lost_since: None, wait: None }
     }
 
     /// A connection is lost and has not come back.
@@ -29,8 +30,8 @@ impl BackOff {
         self.lost_since.is_some()
     }
 
-    /// The connection ended at `now`, after an attach that took `lasted`. How long to wait before the next try;
-    /// `None`: it was tried for long enough.
+    /// The connection ended at `now`, after an attach that took `lasted`. How long to wait before the next try,
+    /// the first time not at all; `None`: it was tried for long enough.
     pub(super) fn lost(&mut self, now: Instant, lasted: Duration) -> Option<Duration> {
         if lasted > WAS_CONNECTED {
             *self = Self::new();
@@ -40,8 +41,8 @@ impl BackOff {
             *self = Self::new();
             return None;
         }
-        let wait = self.wait;
-        self.wait = (wait * 2).min(LONGEST_WAIT);
+        let wait = self.wait.unwrap_or(Duration::ZERO);
+        self.wait = Some((wait * 2).clamp(FIRST_WAIT, LONGEST_WAIT));
         Some(wait)
     }
 }
@@ -68,8 +69,8 @@ mod tests {
         assert!(!back_off.is_lost());
         let first = now;
         let waited = waits(&mut back_off, &mut now, 0);
-        assert_eq!(waited[..7], [1, 2, 4, 8, 16, 30, 30]);
-        assert!(waited[5..].iter().all(|wait| *wait == 30), "{waited:?}");
+        assert_eq!(waited[..8], [0, 1, 2, 4, 8, 16, 30, 30]);
+        assert!(waited[6..].iter().all(|wait| *wait == 30), "{waited:?}");
         assert_eq!((now - first).as_secs(), 301, "the first look after 300 s");
         assert!(!back_off.is_lost(), "what the person wants then is a new beginning");
         // Tries that take their time count too.
@@ -79,13 +80,13 @@ mod tests {
     #[test]
     fn an_attach_that_was_a_connection_starts_the_waits_anew() {
         let (mut back_off, mut now) = (BackOff::new(), Instant::now());
-        for (lasted, wait) in [(3_600, 1), (0, 2), (30, 4), (31, 1), (0, 2), (0, 4)] {
+        for (lasted, wait) in [(3_600, 0), (0, 1), (30, 2), (31, 0), (0, 1), (0, 2)] {
             now += Duration::from_secs(lasted);
             assert_eq!(back_off.lost(now, Duration::from_secs(lasted)), Some(Duration::from_secs(wait)));
             assert!(back_off.is_lost());
         }
         // One that is lost after hours is not given up for a loss of before.
         now += Duration::from_secs(7_200);
-        assert_eq!(back_off.lost(now, Duration::from_secs(7_200)), Some(Duration::from_secs(1)));
+        assert_eq!(back_off.lost(now, Duration::from_secs(7_200)), Some(Duration::ZERO));
     }
 }

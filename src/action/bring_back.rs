@@ -66,6 +66,7 @@ pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, i
         Status::Paused | Status::Pausing => {
             needs_lifecycle(provider, "resume")?;
             provider.resume(id)?;
+            session.store.change(&record.id, |record| record.paused_by_hand = false)?;
             up().map(|()| true)
         }
         Status::Destroyed => {

@@ -1,5 +1,6 @@
 //! `pause` and `resume`.
 
+use super::attach::wake;
 use super::bring_back::{needs_lifecycle, run_box};
 use super::report::Report;
 use super::session::Session;
@@ -17,7 +18,12 @@ pub(super) fn pause(session: &Session) -> Result<Report> {
     let status = remote.provider.get(&remote.id)?.status;
     if !matches!(status, Status::Paused | Status::Pausing) {
         needs_lifecycle(&remote.provider, "pause")?;
-        remote.provider.pause(&remote.id)?;
+        // Said before it is so: whoever shows the box asks at once why its attach has ended.
+        by_hand(session, &chosen, true)?;
+        if let Err(failure) = remote.provider.pause(&remote.id) {
+            by_hand(session, &chosen, false)?;
+            return Err(failure.into());
+        }
     }
     Ok(report(&chosen, "is paused"))
 }
@@ -30,7 +36,14 @@ pub(super) fn resume(session: &Session) -> Result<Report> {
     let chosen = choose(session)?;
     let remote = session.remote(&chosen.record)?;
     run_box(session, &chosen.record, &remote.provider, &remote.id)?;
+    if session.store.is_holding(&chosen.record.id)? {
+        wake(session, &chosen.record.id)?;
+    }
     Ok(report(&chosen, "runs"))
+}
+
+fn by_hand(session: &Session, chosen: &Chosen, paused: bool) -> Result<()> {
+    session.store.change(&chosen.record.id, |record| record.paused_by_hand = paused)
 }
 
 fn report(chosen: &Chosen, what: &str) -> Report {

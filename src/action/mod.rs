@@ -77,6 +77,7 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         HerdrCommand::Provision => pane(Session::open().and_then(|session| provision::provision(&session))),
         HerdrCommand::ReviewPane => pane(Session::open().and_then(|session| review::pane(&session))),
         HerdrCommand::Message => pane(popup::message()),
+        HerdrCommand::Relay { old, argv } => return crate::relay::run(old, &argv),
         HerdrCommand::AskDelete => pane(Session::open().and_then(|session| popup::delete(&session))),
     })
 }

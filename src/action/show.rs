@@ -8,9 +8,11 @@ use super::session::{Session, box_id};
 use super::start::title;
 use super::terminal::{self, Keys, LoneKeys, Typed};
 use crate::config::Agent;
-use crate::createos::ProcessId;
+use crate::createos::{ProcessId, Provider, ProviderKind};
 use crate::error::Result;
 use crate::fs::Lock;
+use crate::paths::own_binary;
+use crate::relay;
 use crate::state::{Record, RecordId};
 use crate::ui;
 use rustix::termios::Termios;
@@ -18,6 +20,10 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+
+/// How long the first attach waits for a process to print something: into a terminal that shows nothing the
+/// official program types Ctrl-L (contract `createos-cli.md` 0.1).
+const FIRST_WORDS: Duration = Duration::from_secs(2);
 
 /// How an attach has ended; told apart by asking, since its exit code says little (quirk Q12).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,11 +59,16 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
         let Some(record) = current(session, id, last.as_ref())? else {
             return hold(session, id, "its box was deleted", last.as_ref());
         };
-        last = Some(record.clone());
-        let (end, lasted) = match &record.process {
-            Some(process) => attempt(session, &record, process, back_off.is_lost(), modes.as_ref()),
+        let mut record = record;
+        let (end, lasted) = match record.process.clone() {
+            Some(process) => attempt(session, &mut record, &process, back_off.is_lost(), modes.as_ref()),
             None => (End::Exited(String::new()), Duration::ZERO),
         };
+        // As it is now: somebody may have paused the box meanwhile, and said so.
+        if let Some(now) = session.store.read()?.record(id) {
+            record = now.clone();
+        }
+        last = Some(record.clone());
         let why = words(&record, &end);
         let again = match end {
             End::Gone => return hold(session, id, &why, Some(&record)),
@@ -66,12 +77,11 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
             End::Detached | End::Exited(_) | End::Paused | End::Failed => None,
         };
         if let Some((what, wait)) = again {
-            ui::paragraph(format!(
-                "\n{} in {}: {why}; {what} again in {} s (q closes this pane)",
-                title(&record),
-                record.name,
-                wait.as_secs()
-            ));
+            let when = match wait.as_secs() {
+                0 => "at once".to_owned(),
+                seconds => format!("in {seconds} s (q closes this pane)"),
+            };
+            ui::paragraph(format!("\n{} in {}: {why}; {what} again {when}", title(&record), record.name));
             if wait_or_quit(wait)? {
                 return Ok(());
             }
@@ -91,7 +101,7 @@ pub(super) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
 /// before, the provider is asked first: an attach that only waits for it must not count as a connection.
 fn attempt(
     session: &Session,
-    record: &Record,
+    record: &mut Record,
     process: &ProcessId,
     was_lost: bool,
     modes: Option<&Termios>,
@@ -110,7 +120,7 @@ fn attempt(
     let lasted = began.elapsed();
     terminal::restore(modes);
     let end = match attached {
-        Ok(ended_well) => judge(session, record, process, ended_well),
+        Ok(says_detached) => judge(session, record, process, says_detached),
         // Nothing was proven, and the program may be back in a moment: it is being upgraded.
         Err(error) => End::Lost(error.message().to_owned()),
     };
@@ -126,22 +136,52 @@ fn current(session: &Session, id: &RecordId, last: Option<&Record>) -> Result<Op
 }
 
 /// Runs the attach child in the pane's own terminal. Only the child carries `HERDR_AGENT`: on the pane
-/// it would stick to whatever runs there later (contract `herdr.md` 13). True for exit code 0.
-fn attach(session: &Session, record: &Record, process: &ProcessId) -> Result<bool> {
+/// it would stick to whatever runs there later (contract `herdr.md` 13). True when it says that the person has
+/// detached, which counts only while the agent runs.
+fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result<bool> {
     let provider = session.provider(record.provider)?;
-    let run = provider.attach(&box_id(record)?, process);
+    let id = box_id(record)?;
+    let mut run = provider.attach(&id, process);
+    if provider.kind() == ProviderKind::Createos {
+        // What was shown before is not to act a second time; what nobody has seen yet asks for its answers.
+        let old = match record.shown.as_ref() == Some(process) {
+            true => provider.process_get(&id, process).map_or(0, |view| view.output).to_string(),
+            false => {
+                wait_for_first_words(&provider, record, process)?;
+                "none".to_owned()
+            }
+        };
+        run = run.through(own_binary()?, ["herdr", "relay", &old]);
+    }
+    if record.shown.as_ref() != Some(process) {
+        record.shown = Some(process.clone());
+        session.store.change(&record.id, |record| record.shown = Some(process.clone()))?;
+    }
     let run = match record.agent.parse::<Agent>().ok().and_then(|agent| agent.spec().label.clone()) {
         Some(label) => run.env("HERDR_AGENT", label),
         None => run,
     };
-    Ok(run.run()?.success())
+    Ok(run.run()?.code() == i32::from(relay::DETACHED))
 }
 
-fn judge(session: &Session, record: &Record, process: &ProcessId, ended_well: bool) -> End {
+/// Waits until the process has printed something, or has ended, or for two seconds.
+fn wait_for_first_words(provider: &Provider, record: &Record, process: &ProcessId) -> Result<()> {
+    let (id, began) = (box_id(record)?, Instant::now());
+    while began.elapsed() < FIRST_WORDS {
+        match provider.process_get(&id, process) {
+            Ok(view) if view.running && view.output == 0 => std::thread::sleep(Duration::from_millis(100)),
+            // Whatever is wrong, the attach meets it too, and its end is judged.
+            Ok(_) | Err(_) => break,
+        }
+    }
+    Ok(())
+}
+
+fn judge(session: &Session, record: &Record, process: &ProcessId, says_detached: bool) -> End {
     match find_end(session, record, process) {
         Ok(Some(end)) => end,
-        // The agent runs. A stream that simply ends has exit code 0 too, as a detach has.
-        Ok(None) if ended_well => End::Detached,
+        // The agent runs. A stream that simply ends has the exit code of a detach; only that says so.
+        Ok(None) if says_detached => End::Detached,
         Ok(None) => End::Lost("the connection to the box was lost".into()),
         Err(error) => End::Lost(error.message().to_owned()),
     }
@@ -152,7 +192,7 @@ fn words(record: &Record, end: &End) -> String {
         End::Detached => "this pane is detached, the agent runs on in the box".into(),
         End::Exited(how) if how.is_empty() => "the agent has ended".into(),
         End::Exited(how) => format!("the agent has ended, {how}"),
-        End::Paused if record.auto_pause.is_empty() => "the box is paused".into(),
+        End::Paused if record.auto_pause.is_empty() || record.paused_by_hand => "the box is paused".into(),
         End::Paused => format!("the box is paused; it pauses after {} without activity", record.auto_pause),
         End::Failed => "the box has failed".into(),
         End::Going => "its box is being deleted".into(),
@@ -163,6 +203,9 @@ fn words(record: &Record, end: &End) -> String {
 
 /// Waits, but a `q` ends it: true.
 fn wait_or_quit(limit: Duration) -> Result<bool> {
+    if limit.is_zero() {
+        return Ok(false);
+    }
     if !std::io::stdin().is_terminal() {
         std::thread::sleep(limit);
         return Ok(false);

@@ -61,6 +61,14 @@ pub(crate) enum HerdrCommand {
     /// A popup that asks before a delete (Herdr calls this)
     #[command(skip)]
     AskDelete,
+    /// A program on a terminal of ours, between it and the pane (we call this ourselves)
+    #[command(skip)]
+    Relay {
+        /// So many bytes of what it shows first have been shown before; none of them: all is new.
+        old: Option<u64>,
+        /// The program and its arguments.
+        argv: Vec<OsString>,
+    },
 }
 
 /// Which box an action is for.
@@ -110,6 +118,13 @@ pub(crate) struct UploadArgs {
 /// and not by clap, which would propose them to people and complete them.
 pub(super) fn own(args: &[OsString]) -> Option<HerdrCommand> {
     let [_, herdr, rest @ ..] = args else { return None };
+    if let [relay, old, argv @ ..] = rest
+        && herdr == "herdr"
+        && relay == "relay"
+    {
+        let old = old.to_str().and_then(|old| old.parse().ok());
+        return Some(HerdrCommand::Relay { old, argv: argv.to_vec() });
+    }
     let words: Vec<&str> = rest.iter().map(|arg| arg.to_str()).collect::<Option<_>>()?;
     let command = match *words.as_slice() {
         ["reconcile"] => HerdrCommand::Reconcile,

@@ -268,6 +268,9 @@ pub(crate) struct AttachArgs {
     /// Pass stdin on although it is no terminal
     #[arg(long)]
     pub(crate) stdin: bool,
+    /// Tell a detach from the end by exit code 3 (our own panes ask for it)
+    #[arg(long, hide = true)]
+    pub(crate) for_pane: bool,
     /// Full id or exact name of the sandbox
     #[arg(value_name = "REF")]
     pub(crate) reference: String,

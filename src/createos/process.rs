@@ -2,7 +2,7 @@
 
 use super::json;
 use super::provider::ASK;
-use super::{BoxId, Failure, ProcessId, Provider};
+use super::{BoxId, Failure, ProcessId, Provider, ProviderKind};
 use crate::exec::Run;
 use serde_json::Value;
 use std::time::Duration;
@@ -29,6 +29,8 @@ pub(crate) struct ProcessView {
     pub(crate) id: ProcessId,
     /// It runs and can be attached to (contract 3).
     pub(crate) running: bool,
+    /// So many bytes of its output are kept.
+    pub(crate) output: u64,
     /// Its exit code once it has ended, if the provider knows it.
     pub(crate) exit_code: Option<i64>,
     /// The signal that ended it, raw text.
@@ -47,6 +49,7 @@ impl ProcessView {
             running: json::text(value, "state") == Some("running")
                 && !flag("leader_exited")
                 && !flag("tree_exited"),
+            output: value.pointer("/output/bytes").and_then(Value::as_u64).unwrap_or(0),
             exit_code: value.get("exit_code").and_then(Value::as_i64),
             signal: json::text(value, "signal").map(str::to_owned),
         })
@@ -111,9 +114,14 @@ impl Provider {
         Ok(Self::finish("sandbox process attach", run)?.stdout_text())
     }
 
-    /// Attaches our own terminal to a process. The retained output is shown first: agents otherwise leave the
-    /// pane blank until they repaint (quirk Q12).
+    /// Attaches our own terminal to a process. What is kept of its output is shown first: agents otherwise leave
+    /// the pane blank until they repaint (quirk Q12). Our own provider shows the screen as it is, and says by its
+    /// exit code when the person has detached.
     pub(crate) fn attach(&self, id: &BoxId, process: &ProcessId) -> Run<'static> {
-        self.watched(["process", "attach", "--after", "0", id.as_str(), process.as_str()])
+        let more: &[&str] = match self.kind() {
+            ProviderKind::Createos => &["--after", "0"],
+            ProviderKind::Local => &["--for-pane"],
+        };
+        self.watched(["process", "attach"].iter().chain(more).chain([&id.as_str(), &process.as_str()]))
     }
 }

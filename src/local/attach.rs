@@ -113,6 +113,8 @@ fn show(error: bool, bytes: &[u8]) -> Result<()> {
 struct Client {
     stream: UnixStream,
     pty: bool,
+    /// What the exit code of a detach is.
+    detached: u8,
     /// Input is passed on.
     typing: bool,
     raw: Option<Raw>,
@@ -162,6 +164,7 @@ impl Client {
         Ok(Self {
             stream,
             pty: record.pty,
+            detached: if args.for_pane { crate::relay::DETACHED } else { 0 },
             typing: terminal || (args.stdin && !args.no_follow),
             signals: Signals::catch(terminal || io::stdout().is_terminal()).map_err(wrong)?,
             raw: terminal.then(Raw::on).transpose().map_err(wrong)?,
@@ -182,7 +185,7 @@ impl Client {
             None => terminal::restore(&self.modes),
         }
         match over? {
-            Over::Detached => Ok(0),
+            Over::Detached => Ok(self.detached),
             Over::Ended(end) => Ok(if follow { farewell(self.pty, end) } else { 0 }),
             Over::Signal(signal) => Ok(128 + signal),
         }

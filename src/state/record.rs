@@ -108,6 +108,15 @@ pub(crate) struct Record {
     /// Its process in the box.
     #[serde(default, rename = "processId")]
     pub(crate) process: Option<ProcessId>,
+    /// The process that a terminal has shown already: what it asked of that one was answered then.
+    #[serde(default, rename = "shownProcess", skip_serializing_if = "Option::is_none")]
+    pub(crate) shown: Option<ProcessId>,
+    /// It was paused by the action, and not resumed since.
+    #[serde(default, rename = "pausedByHand", skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) paused_by_hand: bool,
+    /// The name that we have given to its pane: another one is the person's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) label: Option<String>,
     /// The worktree's top folder.
     #[serde(rename = "local")]
     pub(crate) worktree: PathBuf,

@@ -1,6 +1,7 @@
 //! The plugin's actions, on a Herdr (the stand-in, or the real one that `HERDR_BIN_PATH` names) and real boxes.
 
 mod agents;
+mod attached;
 mod boxes;
 mod day;
 mod delete;

@@ -19,6 +19,12 @@ fn a_paused_box_says_so_in_its_pane_and_enter_resumes_it() {
     world.sees(&pane, "the box is paused");
     let _ = world.invoke("attach").ok();
     world.answers(&pane, "wo", "ken");
+    assert!(!world.screen(&pane).contains("without activity"), "it was paused on purpose");
+    // A resume wakes the pane that holds.
+    let _ = world.invoke("pause").ok();
+    eventually("it holds", LONG, || world.screen(&pane).matches("the box is paused").count() == 3);
+    let _ = world.invoke("resume").ok();
+    world.answers(&pane, "by ", "itself");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn a_lost_stream_is_attached_again_by_itself() {
     let mut world = World::new();
     world.script("times", json!({ "attach_loses": 1 }));
     let (_, pane) = world.start();
-    world.sees(&pane, "trying again in 1 s");
+    world.sees(&pane, "the connection to the box was lost; trying again at once");
     eventually("it attaches again", LONG, || {
         world.calls_of("process").iter().filter(|argv| argv.contains(&"attach".to_owned())).count() == 2
     });
@@ -123,14 +123,14 @@ fn an_empty_list_may_be_null() {
 }
 
 #[test]
-fn a_stream_that_ends_cleanly_leaves_the_agent_and_what_ended_it_is_asked() {
+fn a_stream_that_ends_cleanly_is_a_lost_connection_and_what_else_ended_it_is_asked() {
     let mut world = World::new();
     world.script("times", json!({ "attach_ends": 1 }));
     let (id, pane) = world.start();
-    world.sees(&pane, "this pane is detached, the agent runs on in the box");
+    world.sees(&pane, "the connection to the box was lost; trying again at once");
     let process = world.records()[0]["processId"].clone();
-    world.comes_back(&pane);
     world.answers(&pane, "same", "agent");
+    assert!(!world.screen(&pane).contains("detached"), "nobody has detached: {}", world.screen(&pane));
     assert_eq!(world.records()[0]["processId"], process, "it was not started again");
     // The same exit code, and the agent has ended, the box is paused, or is gone: the provider tells.
     world.types(&pane, "exit 3");

@@ -63,7 +63,8 @@ pub(crate) struct Control {
     #[serde(default)]
     pub(crate) banner: Vec<String>,
     /// Things that happen so many times: `name_taken`, `rm_fails`, `stream_cut`, `attach_loses`,
-    /// `attach_ends` (the stream ends cleanly while the program runs, Q12), `create_late` (the call fails and
+    /// `attach_ends` (the stream ends cleanly while the program runs, Q12), `attach_says_detached` (the same, behind
+    /// the words of a detach), `create_late` (the call fails and
     /// its box comes later: what makes it is a line of `late`).
     #[serde(default)]
     pub(crate) times: BTreeMap<String, u32>,

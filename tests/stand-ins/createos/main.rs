@@ -6,6 +6,7 @@
 //! `calls` beside it: argv, folder, the variables that matter, and what stdin held.
 
 mod argv;
+mod attach;
 mod backend;
 mod control;
 mod ignore;
@@ -108,8 +109,7 @@ impl Call<'_> {
             "pause" | "resume" if self.control.lifecycle_broken() => {
                 self.fail("bad_request", "Content-Length is required")
             }
-            "process attach" if self.control.take("attach_loses") => 1,
-            "process attach" if self.control.take("attach_ends") => 0,
+            "process attach" => attach::run(self.control, &parsed),
             "sync" => self.sync(&parsed),
             _ => self.pass(&parsed),
         }

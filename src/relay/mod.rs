@@ -1,0 +1,162 @@
+//! The relay: a program on a terminal of ours, between it and the pane. Its three streams share that terminal, so
+//! that all it shows keeps its order; the size, what is typed and what is shown pass through byte by byte. What
+//! of old output would act again is taken out, and the words with which an attach says that it was detached are
+//! heard. A process of its own, since Herdr looks for the agent among the programs of the pane's terminal.
+
+mod old_output;
+mod parting;
+mod terminal;
+mod typed;
+
+use crate::error::{Error, Result};
+use old_output::OldOutput;
+use parting::Parting;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{IsTerminal, Read};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use terminal::Raw;
+use typed::Keys;
+
+/// The relay's exit code for a program that said that it was detached; it ends with no other meaning of this one.
+pub(crate) const DETACHED: u8 = 3;
+
+/// What a program left may still be on its way for so long; what it started itself may hold the terminal longer.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Signals after which the terminal must still be given back.
+const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+
+/// Runs a program, and gives its exit code, or [`DETACHED`]. `old` is how many bytes of what it shows first have
+/// been shown before; `None`: all of it is new. Without a terminal it becomes the program.
+///
+/// # Errors
+/// The program cannot be started, or the terminal fails.
+pub(crate) fn run(old: Option<u64>, argv: &[OsString]) -> Result<u8> {
+    let [program, args @ ..] = argv else { return Err(Error::usage("the relay needs a program")) };
+    let mut command = Command::new(program);
+    command.args(args);
+    let name = program.to_string_lossy().into_owned();
+    let unstarted =
+        |source| Error::failed(format!("could not start {}: {source}", crate::ui::visible(&name)));
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Err(unstarted(command.exec()));
+    }
+    let failed = |source: std::io::Error| Error::failed(format!("could not show the program: {source}"));
+    let signals = Signals::catch().map_err(failed)?;
+    let (master, child) = terminal::start(command).map_err(unstarted)?;
+    let raw = Raw::on().map_err(failed)?;
+    let shown = show(master.try_clone().map_err(failed)?, old);
+    let status = pass(&master, child, &signals).map_err(failed)?;
+    let detached = shown.recv_timeout(LAST_WORDS).is_ok_and(|parting| parting.is_said());
+    drop(raw);
+    let code = status.and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
+    Ok(match code.unwrap_or(1) {
+        _ if detached => DETACHED,
+        DETACHED => 1,
+        code => code,
+    })
+}
+
+/// Signals that have come: a byte in the pipe for each, and which one would end us.
+struct Signals {
+    pipe: UnixStream,
+    ending: Arc<AtomicUsize>,
+}
+
+impl Signals {
+    fn catch() -> std::io::Result<Self> {
+        let (pipe, wake) = UnixStream::pair()?;
+        pipe.set_nonblocking(true)?;
+        let ending = Arc::default();
+        for signal in ENDING {
+            let number = usize::try_from(signal).unwrap_or_default();
+            signal_hook::flag::register_usize(signal, Arc::clone(&ending), number)?;
+            signal_hook::low_level::pipe::register(signal, wake.try_clone()?)?;
+        }
+        signal_hook::low_level::pipe::register(SIGCHLD, wake.try_clone()?)?;
+        signal_hook::low_level::pipe::register(SIGWINCH, wake)?;
+        Ok(Self { pipe, ending })
+    }
+}
+
+/// Passes on what is typed, and the size, until the program ends or we are told to. `None`: we were told to.
+fn pass(master: &File, mut child: Child, signals: &Signals) -> std::io::Result<Option<ExitStatus>> {
+    let mut keys = Keys::new();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if signals.ending.load(Ordering::SeqCst) != 0 || keys.is_gone() {
+            // Its terminal goes with us: that is how a program learns of it.
+            terminal::hang_up(&child);
+            return Ok(None);
+        }
+        let stdin = std::io::stdin();
+        let mut wanted = PollFlags::empty();
+        wanted.set(PollFlags::OUT, keys.is_waiting());
+        let mut fds = [
+            PollFd::new(&signals.pipe, PollFlags::IN),
+            PollFd::new(master, wanted),
+            PollFd::new(&stdin, if keys.has_room() { PollFlags::IN } else { PollFlags::empty() }),
+        ];
+        match poll(&mut fds, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let [signal, out, input] = fds.map(|fd| fd.revents());
+        if !signal.is_empty() {
+            while (&signals.pipe).read(&mut [0; 64]).is_ok_and(|count| count > 0) {}
+            terminal::follow_size(master);
+        }
+        if !input.is_empty() {
+            keys.take();
+        }
+        if out.contains(PollFlags::OUT) || !input.is_empty() {
+            keys.give(master);
+        }
+        if out.intersects(PollFlags::HUP | PollFlags::ERR) && !out.contains(PollFlags::OUT) {
+            // Its last descriptor is closed: the end follows at once, and its signal with it.
+            let wait = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+            let _signalled = poll(&mut [PollFd::new(&signals.pipe, PollFlags::IN)], Some(&wait));
+        }
+    }
+}
+
+/// Shows what comes, on a thread of its own: a pane that takes its time must not keep what is typed.
+fn show(mut master: File, old: Option<u64>) -> Receiver<Parting> {
+    let (done, shown) = channel();
+    std::thread::spawn(move || {
+        let mut parting = Parting::default();
+        let mut old = old.map(|bytes| OldOutput::new(bytes, Instant::now()));
+        let mut buffer = vec![0; 64 * 1024];
+        let mut passed = Vec::new();
+        while let Some(count) = terminal::read(&mut master, &mut buffer, old.is_some()) {
+            let bytes = match &mut old {
+                Some(filter) => {
+                    passed.clear();
+                    filter.pass(&buffer[..count], Instant::now(), &mut passed);
+                    &passed
+                }
+                None => &buffer[..count],
+            };
+            if old.as_ref().is_some_and(|old| old.is_over(Instant::now())) {
+                old = None;
+            }
+            parting.hear(bytes);
+            if crate::ui::raw(bytes).is_err() {
+                break;
+            }
+        }
+        let _gone = done.send(parting);
+    });
+    shown
+}

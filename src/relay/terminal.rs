@@ -1,0 +1,122 @@
+//! The relay's two terminals: the pane's, raw for as long as it runs, and the program's.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::pty::OpenptFlags;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+/// How often old output is looked at when nothing comes.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// The pane's terminal in raw mode, until dropped.
+pub(super) struct Raw {
+    before: Termios,
+}
+
+impl Raw {
+    /// Turns it on.
+    pub(super) fn on() -> std::io::Result<Self> {
+        let before = tcgetattr(rustix::stdio::stdin())?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        // Not `Flush`: what was typed while we were starting is for the program.
+        tcsetattr(rustix::stdio::stdin(), OptionalActions::Drain, &raw)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        // `Flush`: what the terminal still says to the program is not for whoever reads next.
+        let _terminal_gone = tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &self.before);
+    }
+}
+
+/// Starts a program on a terminal of its own, with the modes and the size of the pane's. Its other end, which
+/// never blocks.
+pub(super) fn start(mut command: Command) -> std::io::Result<(File, Child)> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+    #[cfg(target_os = "linux")]
+    let flags = flags | OpenptFlags::CLOEXEC;
+    let master = rustix::pty::openpt(flags)?;
+    #[cfg(not(target_os = "linux"))]
+    rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC)?;
+    rustix::pty::grantpt(&master)?;
+    rustix::pty::unlockpt(&master)?;
+    let name = rustix::pty::ptsname(&master, Vec::new())?;
+    let slave = rustix::fs::open(
+        name.as_c_str(),
+        rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::CLOEXEC,
+        rustix::fs::Mode::empty(),
+    )?;
+    tcsetattr(&slave, OptionalActions::Now, &tcgetattr(rustix::stdio::stdin())?)?;
+    let master = File::from(master);
+    follow_size(&master);
+    rustix::io::ioctl_fionbio(&master, true)?;
+    command.stdin(slave.try_clone()?).stdout(slave.try_clone()?).stderr(slave);
+    // SAFETY: two system calls between fork and exec, no allocation and no lock.
+    unsafe {
+        command.pre_exec(|| {
+            rustix::process::setsid()?;
+            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+            Ok(())
+        });
+    }
+    let child = command.spawn()?;
+    Ok((master, child))
+}
+
+/// Gives the program's terminal the size of the pane's; its kernel tells it of a new one.
+pub(super) fn follow_size(master: &File) {
+    if let Ok(size) = tcgetwinsize(rustix::stdio::stdout())
+        && size.ws_row > 0
+        && size.ws_col > 0
+        && tcgetwinsize(master).is_ok_and(|has| {
+            (has.ws_row, has.ws_col, has.ws_xpixel, has.ws_ypixel)
+                != (size.ws_row, size.ws_col, size.ws_xpixel, size.ws_ypixel)
+        })
+    {
+        let _ended = tcsetwinsize(master, size);
+    }
+}
+
+/// Tells a program that its terminal goes away, as the kernel does.
+pub(super) fn hang_up(child: &Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _already_gone = kill_process_group(group, Signal::HUP);
+    }
+}
+
+/// Waits for output and takes all that is there; `None` at its end. With `look` it comes back with nothing after
+/// a moment.
+pub(super) fn read(master: &mut File, buffer: &mut [u8], look: bool) -> Option<usize> {
+    loop {
+        match poll(&mut [PollFd::new(&*master, PollFlags::IN)], look.then_some(&LOOK)) {
+            Ok(0) if look => return Some(0),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+        let mut count = 0;
+        let ended = loop {
+            match master.read(&mut buffer[count..]) {
+                Ok(0) => break count < buffer.len(),
+                Ok(more) => count += more,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break false,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                // EIO is how a terminal ends.
+                Err(_) => break true,
+            }
+        };
+        if count > 0 {
+            return Some(count);
+        }
+        if ended {
+            return None;
+        }
+    }
+}
