@@ -7,7 +7,7 @@ use super::session::{Session, box_id};
 use super::show::End;
 use crate::command;
 use crate::config::Agent;
-use crate::createos::{BoxId, Failure, ProcessId, ProcessView, Provider, ProviderKind, Refusal, Status};
+use crate::createos::{BoxId, Failure, ProcessId, ProcessView, Provider, Refusal, Status};
 use crate::error::{Error, Result};
 use crate::state::{Record, RecordId};
 
@@ -64,7 +64,6 @@ pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, i
     match view.status {
         Status::Running => Ok(false),
         Status::Paused | Status::Pausing => {
-            needs_lifecycle(provider, "resume")?;
             provider.resume(id)?;
             session.store.change(&record.id, |record| record.paused_by_hand = false)?;
             up().map(|()| true)
@@ -84,29 +83,6 @@ pub(super) fn run_box(session: &Session, record: &Record, provider: &Provider, i
 
 fn start_anew() -> String {
     format!("start a new one with the start key, or: {}", command::action("start"))
-}
-
-/// CLI 0.0.24 and older cannot pause or resume (quirk Q7).
-///
-/// # Errors
-/// It is one of them.
-pub(super) fn needs_lifecycle(provider: &Provider, what: &str) -> Result<()> {
-    if provider.kind() == ProviderKind::Local {
-        return Ok(());
-    }
-    let version = provider.version()?;
-    let numbers: Vec<u64> =
-        version.split(|c: char| !c.is_ascii_digit()).take(3).filter_map(|part| part.parse().ok()).collect();
-    if let [0, 0, patch] = numbers.as_slice()
-        && *patch <= 24
-    {
-        return Err(Error::failed(format!(
-            "createos {version} cannot {what} a box (Content-Length is required)"
-        ))
-        .help(format!("upgrade it with: {}", command::createos(["upgrade"])))
-        .help("or rely on autoPause in config.json, which the service does by itself"));
-    }
-    Ok(())
 }
 
 /// What "not found" means: gone only if a complete listing does not have it (contract 3.1).

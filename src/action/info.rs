@@ -4,7 +4,7 @@ use super::report::{Notice, Report};
 use super::session::Session;
 use super::start::title;
 use super::which::choose;
-use crate::createos::Refusal;
+use crate::createos::{ProviderKind, Refusal};
 use crate::error::Result;
 
 /// Tells agent, box, status and paths.
@@ -14,11 +14,18 @@ use crate::error::Result;
 pub(super) fn info(session: &Session) -> Result<Report> {
     let record = choose(session)?.record;
     let remote = session.remote(&record)?;
-    let status = match remote.provider.get(&remote.id) {
-        Ok(view) => view.status.word().to_owned(),
-        Err(failure) if failure.refusal == Refusal::NotFound => "missing".into(),
+    let view = match remote.provider.get(&remote.id) {
+        Ok(view) => Some(view),
+        Err(failure) if failure.refusal == Refusal::NotFound => None,
         Err(failure) => return Err(failure.into()),
     };
+    let status = view.as_ref().map_or("missing", |view| view.status.word()).to_owned();
+    // Both may have been changed since the start.
+    let auto_pause = view.as_ref().map(|view| view.auto_pause_seconds.map_or("off".into(), duration));
+    let egress = view
+        .as_ref()
+        .filter(|_| record.provider == ProviderKind::Createos)
+        .map(|view| if view.egress.is_empty() { "everything".into() } else { view.egress.join(", ") });
     let text = |value: Option<&str>| value.unwrap_or("").to_owned();
     let program = text(record.program.as_deref());
     let process = text(record.process.as_ref().map(|id| id.as_str()));
@@ -32,7 +39,8 @@ pub(super) fn info(session: &Session) -> Result<Report> {
         ("worktree", session.paths.show(&record.worktree)),
         ("remote root", record.remote_root.clone()),
         ("process", process.clone()),
-        ("auto-pause", record.auto_pause.clone()),
+        ("auto-pause", auto_pause.unwrap_or_else(|| record.auto_pause.clone())),
+        ("egress", egress.unwrap_or_default()),
         ("provider", record.provider.word().to_owned()),
     ];
     let table: Vec<_> = rows
@@ -52,4 +60,25 @@ pub(super) fn info(session: &Session) -> Result<Report> {
         .field("provider", record.provider.word())
         .field("status", status)
         .notice(Notice::Popup))
+}
+
+/// Seconds as in the settings: `1h30m`.
+fn duration(seconds: u64) -> String {
+    let parts = [(seconds / 3600, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
+    let words: String = parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
+    if words.is_empty() { "off".into() } else { words }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_written_as_the_settings_write_them() {
+        for (seconds, words) in
+            [(60, "1m"), (1800, "30m"), (5400, "1h30m"), (86400, "24h"), (90, "1m30s"), (0, "off")]
+        {
+            assert_eq!(duration(seconds), words);
+        }
+    }
 }

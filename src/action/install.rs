@@ -5,6 +5,7 @@ use crate::command::{self, Command};
 use crate::config::{Agent, EgressRule};
 use crate::createos::{BoxId, Provider};
 use crate::error::{Error, Result};
+use crate::merge::Heard;
 use crate::ui::{self, Steps};
 use std::io::Write;
 use std::time::Duration;
@@ -119,8 +120,17 @@ fn run(provider: &Provider, id: &BoxId, installer: &str, agent: Agent) -> Result
     let mut args = vec![installer];
     args.extend(variables.iter().map(String::as_str));
     // An installer paints progress; its bytes are the box's and go through, without its terminal tricks.
-    let mut shown = Vec::new();
-    let result = provider.exec_streamed(id, INSTALLER, &args, INSTALL, |bytes| show(&mut shown, bytes));
+    let (mut shown, mut lost) = (Vec::new(), false);
+    let result = provider.run_long(id, INSTALLER, &args, INSTALL, &mut |heard| match heard {
+        Heard::Output(bytes) => {
+            lost = false;
+            show(&mut shown, bytes);
+        }
+        Heard::Lost if std::mem::replace(&mut lost, true) => {}
+        Heard::Lost => {
+            ui::paragraph("  the connection to the box is lost; the installer goes on there, trying again …");
+        }
+    });
     Ok(result?)
 }
 

@@ -1,7 +1,7 @@
 //! `pause` and `resume`.
 
 use super::attach::wake;
-use super::bring_back::{needs_lifecycle, run_box};
+use super::bring_back::run_box;
 use super::report::Report;
 use super::session::Session;
 use super::which::{Chosen, choose};
@@ -17,7 +17,6 @@ pub(super) fn pause(session: &Session) -> Result<Report> {
     let remote = session.remote(&chosen.record)?;
     let status = remote.provider.get(&remote.id)?.status;
     if !matches!(status, Status::Paused | Status::Pausing) {
-        needs_lifecycle(&remote.provider, "pause")?;
         // Said before it is so: whoever shows the box asks at once why its attach has ended.
         by_hand(session, &chosen, true)?;
         if let Err(failure) = remote.provider.pause(&remote.id) {

@@ -31,6 +31,7 @@ mod signal;
 mod start;
 mod sync;
 mod sync_key;
+mod sync_sessions;
 mod terminal;
 mod upload;
 mod which;

@@ -10,7 +10,7 @@ use super::start::{RECORD, title};
 use super::{archive, detached, holding, show, terminal};
 use crate::command;
 use crate::config::{Agent, Config, RemoteRoot};
-use crate::createos::{BoxId, ProcessId, Provider, ProviderBox, StartSpec};
+use crate::createos::{BoxId, ProcessId, Provider, ProviderBox, ProviderKind, StartSpec};
 use crate::error::{Error, Result};
 use crate::fs::Lock;
 use crate::merge;
@@ -145,7 +145,8 @@ impl<'a> Provision<'a> {
         self.check_stop()?;
 
         self.steps.begin("prepare");
-        merge::prepare(&mut remote, &self.root, &archive, &base)?;
+        let steps = &mut self.steps;
+        merge::prepare_watched(&mut remote, &self.root, &archive, &base, &mut |text| steps.progress(text))?;
         merge::Ledger::new(self.session.store.box_folder(&created.id)?).begin(&base)?;
         self.steps.done("prepare", "base recorded");
         self.check_stop()?;
@@ -260,8 +261,7 @@ pub(super) fn start_agent(
 ) -> Result<ProcessId> {
     let (rows, cols) = terminal::size();
     // The official attach paints a footer on the last row (quirk Q12).
-    let rows =
-        if provider.kind() == crate::createos::ProviderKind::Createos { rows.max(2) - 1 } else { rows };
+    let rows = if provider.kind() == ProviderKind::Createos { rows.max(2) - 1 } else { rows };
     let args = if agent == Agent::Shell { vec!["-l".to_owned()] } else { Vec::new() };
     let spec = StartSpec { cwd: root.as_str().into(), rows, cols, program: program.into(), args };
     Ok(provider.process_start(id, &spec)?.id)

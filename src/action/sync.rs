@@ -5,6 +5,7 @@ use super::report::{Notice, Report};
 use super::session::Session;
 use super::start::RECORD;
 use super::sync_key::sync_key;
+use super::sync_sessions;
 use super::which::choose;
 use crate::command;
 use crate::createos::{ProviderBox, ProviderKind};
@@ -105,8 +106,13 @@ pub(super) fn pane(session: &Session) -> Result<()> {
     words.push(remote.id.as_str());
     // Ctrl-C is the child's; we stay to say how it ended, unless that was wished.
     let stopped = Arc::new(AtomicBool::new(false));
-    let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stopped));
-    match remote.provider.watched(words).run()?.code() {
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        let _ignored = signal_hook::flag::register(signal, Arc::clone(&stopped));
+    }
+    let began = sync_sessions::now();
+    let ended = remote.provider.watched(words).run();
+    sync_sessions::end_sessions(session.paths.home(), &remote.id, began);
+    match ended?.code() {
         0 => Ok(()),
         _ if stopped.load(Ordering::Relaxed) => Ok(()),
         code => Err(Error::failed(format!("file sync ended with exit code {code}"))

@@ -1,5 +1,6 @@
 //! Where a box may connect to: an allow-list.
 
+use super::asks_for_help;
 use crate::error::Error;
 use std::fmt;
 use std::net::IpAddr;
@@ -80,7 +81,7 @@ impl FromStr for EgressRule {
             return if is_v6_without_brackets { Err(wrong(text)) } else { rule(target, port) };
         }
         let (name, below) = rest.strip_prefix("*.").map_or((rest, false), |name| (name, true));
-        if !is_host(name) {
+        if !is_host(name) || asks_for_help(text) {
             return Err(wrong(text));
         }
         let name = name.to_ascii_lowercase();

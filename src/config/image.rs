@@ -1,5 +1,6 @@
 //! What a box is made of: its size and its image.
 
+use super::asks_for_help;
 use crate::command;
 use crate::error::Error;
 use std::fmt;
@@ -46,7 +47,7 @@ impl FromStr for Shape {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        if is_name(text, "._-") {
+        if is_name(text, "._-") && !asks_for_help(text) {
             return Ok(Self(text.into()));
         }
         Err(Error::usage(format!("shape \"{text}\" is not a size")).help(format!(
@@ -63,6 +64,7 @@ impl FromStr for Rootfs {
         let (name, tag) = text.split_once(':').map_or((text, None), |(name, tag)| (name, Some(tag)));
         let name_is_good =
             is_name(name, "._-/") && name.split('/').all(|part| !matches!(part, "" | "." | ".."));
+        let name_is_good = name_is_good && !asks_for_help(text);
         if name_is_good && tag.is_none_or(|tag| is_name(tag, "._-")) {
             return Ok(Self(text.into()));
         }
@@ -96,10 +98,10 @@ mod tests {
 
     #[test]
     fn flags_blanks_and_odd_characters_are_refused() {
-        for bad in ["", "-x", "s 2", "s;x", "s\n"] {
+        for bad in ["", "-x", "s 2", "s;x", "s\n", "help", "-h", "--help"] {
             assert!(bad.parse::<Shape>().is_err(), "{bad}");
         }
-        for bad in ["", "-x", "a:", ":1", "a:b:c", "a//b", "a/../b", "a b", "$(x)"] {
+        for bad in ["", "-x", "a:", ":1", "a:b:c", "a//b", "a/../b", "a b", "$(x)", "help"] {
             assert!(bad.parse::<Rootfs>().is_err(), "{bad}");
         }
     }

@@ -51,6 +51,11 @@ pub(crate) struct Config {
     pub(crate) provider: Provider,
 }
 
+/// Words that the official CLI takes for a question about itself, wherever they stand in its argv (quirk Q1).
+fn asks_for_help(text: &str) -> bool {
+    matches!(text, "help" | "-h" | "--help")
+}
+
 impl Config {
     /// Reads `config.json`; every key is optional, and so is the file.
     ///

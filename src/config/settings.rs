@@ -375,6 +375,16 @@ mod tests {
         insta::assert_snapshot!(bad("{ \"allowSecrets\": [\"../x\"] }"), @r#"1:28: "allowSecrets": "../x" is a path that leaves the worktree"#);
         insta::assert_snapshot!(bad("{ \"agent\": \"pi\", \"agent\": \"pi\" }"), @r#"1:24: "agent" is there twice"#);
         insta::assert_snapshot!(bad("{ \"agent\": \"pi\", }"), @"1:18: trailing comma");
+        for (name, value) in [
+            ("shape", "\"help\""),
+            ("rootfs", "\"help\""),
+            ("egress", "[\"help\"]"),
+            ("syncExcludes", "[\"help\"]"),
+        ] {
+            let told = bad(&format!("{{\n  \"{name}\": {value},\n  \"agent\": \"pi\"\n}}"));
+            assert!(told.starts_with("2:") && told.contains(&format!("\"{name}\": ")), "{told}");
+            assert!(told.contains("\"help\""), "{told}");
+        }
         insta::assert_snapshot!(bad("[]"), @"1:1: invalid type: sequence, expected an object of settings");
         insta::assert_snapshot!(bad(""), @"1:1: the file is empty; {} stands for no settings");
     }

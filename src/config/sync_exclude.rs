@@ -1,5 +1,6 @@
 //! What file sync leaves alone.
 
+use super::asks_for_help;
 use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
@@ -27,6 +28,8 @@ impl FromStr for SyncExclude {
     fn from_str(text: &str) -> Result<Self, Error> {
         let reason = if text.trim().is_empty() {
             "is empty"
+        } else if asks_for_help(text) {
+            "would make the provider print its help; write help/ or **/help"
         } else if text.starts_with('-') {
             "would be taken for a flag"
         } else if text.starts_with('!') {
@@ -48,10 +51,10 @@ mod tests {
 
     #[test]
     fn names_pass_and_what_the_command_line_would_misread_does_not() {
-        for good in [".git", "node_modules", "target/", "*.log", "a b"] {
+        for good in [".git", "node_modules", "target/", "*.log", "a b", "help/", "**/help"] {
             assert_eq!(good.parse::<SyncExclude>().unwrap().as_str(), good);
         }
-        for bad in ["", " ", "-x", "--mode", "!keep", "a,b", "a\nb"] {
+        for bad in ["", " ", "-x", "--mode", "!keep", "a,b", "a\nb", "help", "-h", "--help"] {
             assert!(bad.parse::<SyncExclude>().is_err(), "{bad}");
         }
     }

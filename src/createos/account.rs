@@ -13,11 +13,15 @@ impl Provider {
     /// Whether the session is usable: one row of the list is asked for (contract 1.4).
     ///
     /// # Errors
-    /// Refused as signed out when it is not, anything else when no answer came.
+    /// Refused as signed out when it is not, anything else when the answer is no list.
     pub(crate) fn session(&self) -> Result<(), Failure> {
-        // An empty list may be `null`, so that there may be no document at all: the exit code counts.
         let run = self.json(LIMIT).args(["list", "--limit", "1"]);
-        Self::finish("sandbox list", run).map(drop)
+        match self.document("sandbox list", run)? {
+            // An empty list may be `null`.
+            Value::Null | Value::Array(_) => Ok(()),
+            // Some other program's success, or this one's for words that it does not know (quirk Q15).
+            _ => Err(Failure::other("sandbox list", "the answer is no list")),
+        }
     }
 
     /// The shapes of the account's plan.
@@ -25,7 +29,7 @@ impl Provider {
     /// # Errors
     /// The call failed, or answered no list of shapes.
     pub(crate) fn shapes(&self) -> Result<Vec<String>, Failure> {
-        let answer = Self::document("sandbox shapes", self.json(LIMIT).arg("shapes"))?;
+        let answer = self.document("sandbox shapes", self.json(LIMIT).arg("shapes"))?;
         let Value::Array(shapes) = &answer else {
             return Err(Failure::other("sandbox shapes", "the answer is no list"));
         };

@@ -61,7 +61,7 @@ impl Provider {
         if spec.no_network && self.kind() == ProviderKind::Local {
             run = run.args(["--network", "none"]);
         }
-        let ended = Self::finish(VERB, run)?;
+        let ended = self.finish(VERB, run)?;
         let stdout = ended.stdout_text();
         let id = json::first_document(&stdout)
             .and_then(|document| json::text(&document, "id").and_then(|id| id.parse().ok()));
@@ -100,7 +100,7 @@ impl Provider {
     /// # Errors
     /// The provider's refusal. [`super::Refusal::NotFound`] is no proof that it is gone.
     pub(crate) fn get(&self, id: &BoxId) -> Result<super::BoxView, Failure> {
-        let document = Self::document("sandbox get", self.json(ASK).args(["get", id.as_str()]))?;
+        let document = self.document("sandbox get", self.json(ASK).args(["get", id.as_str()]))?;
         super::BoxView::parse("sandbox get", &document)
     }
 }

@@ -5,18 +5,18 @@
 //! stdout travels as base64, and both streams begin and end with a marker of this call.
 
 use super::base64;
-use super::failure;
+use super::words;
 use super::{BoxId, Failure, Provider};
 use crate::exec::{Ended, Run};
 use memchr::memmem;
 use std::time::Duration;
 
 /// `$0` of every script: it shows up in the box's process list.
-const NAME: &str = "createos-sandbox";
+pub(super) const NAME: &str = "createos-sandbox";
 
 /// Takes the guard off the parameters. Each travels behind a `=`, so that no datum can be one of the
 /// words that the CLI looks for in the whole argv: `--help`, `-h`, `help`, `--` (quirks Q1, Q3).
-const UNGUARD: &str = "for a in \"$@\"; do set -- \"$@\" \"${a#=}\"; shift; done; unset a\n";
+pub(super) const UNGUARD: &str = "for a in \"$@\"; do set -- \"$@\" \"${a#=}\"; shift; done; unset a\n";
 
 /// Runs the script `$2` with what follows, between two markers `$1`. What a login shell's profile prints comes before.
 const FRAMED: &str = r#"m=$1 s=$2; shift 2
@@ -63,54 +63,55 @@ impl Provider {
         let marker = format!("createos-sandbox-{}", crate::random::hex(16));
         let mut words = vec![marker.as_str(), script];
         words.extend_from_slice(args);
-        let run = command(self.sandbox(limit).args(["exec", "--stream"]), id, FRAMED, &words);
-        let ended = run.run().map_err(|error| Failure::from_exec(VERB, &error))?;
-        let (out, err) = (Framed::read(&ended.stdout, &marker), Framed::read(&ended.stderr, &marker));
-        match (out.end, err.end) {
-            (Some(code), Some(_)) => {
-                let text = String::from_utf8_lossy(err.body);
-                Ok(Said { code, stdout: out.bytes(), stderr: text.into_owned() })
+        self.awake(id, || {
+            let run = command(self.sandbox(limit).args(["exec", "--stream"]), id, FRAMED, &words);
+            let ended = run.run().map_err(|error| Failure::from_exec(VERB, &error))?;
+            let (out, err) = (Framed::read(&ended.stdout, &marker), Framed::read(&ended.stderr, &marker));
+            match (out.end, err.end) {
+                (Some(code), Some(_)) => {
+                    let text = String::from_utf8_lossy(err.body);
+                    Ok(Said { code, stdout: out.bytes(), stderr: text.into_owned() })
+                }
+                _ => Err(self.unfinished(VERB, &ended, &out, &err)),
             }
-            _ => Err(unfinished(VERB, &ended, &out, &err)),
-        }
+        })
     }
 
-    /// Runs a script and passes its output, stderr mixed in, to `show` as it comes.
-    /// A stream that is cut also ends with exit code 0 (quirk Q5): the script's own end is marked.
-    ///
-    /// # Errors
-    /// The box or the provider could not run it, or the stream ended before the script did.
-    pub(crate) fn exec_streamed(
-        &self,
-        id: &BoxId,
-        script: &str,
-        args: &[&str],
-        limit: Duration,
-        show: impl FnMut(&[u8]) + Send,
-    ) -> Result<i32, Failure> {
-        const VERB: &str = "sandbox exec --stream";
-        let marker = format!("\u{1e}createos-sandbox-end-{} ", crate::random::hex(16));
-        let wrapper =
-            "s=$1 m=$2; shift 2; bash -c \"$s\" createos-sandbox \"$@\" 2>&1; printf '%s%d\\n' \"$m\" \"$?\"";
-        let mut words = vec![script, &marker];
-        words.extend_from_slice(args);
-        let mut tail = Tail { marker: marker.as_bytes(), held: Vec::new(), code: None, show };
-        let run =
-            command(self.sandbox(limit).args(["exec", "--stream"]), id, wrapper, &words).stdout_to(|bytes| {
-                tail.feed(bytes);
-                Ok(())
-            });
-        let ended = run.run().map_err(|error| Failure::from_exec(VERB, &error))?;
-        match tail.end() {
-            Some(code) => Ok(code),
-            None if ended.success() => {
-                Err(Failure::cut(VERB, "the connection to the box ended before the script did"))
+    /// The failure of a script whose end did not come: the CLI's own words before our guess. An error frame of a stream
+    /// is text on stdout with exit code 0 (contract 0.1).
+    fn unfinished(&self, verb: &str, ended: &Ended, out: &Framed<'_>, err: &Framed<'_>) -> Failure {
+        let text = |framed: &Framed<'_>| String::from_utf8_lossy(framed.body).into_owned();
+        let (mut printed, mut told) = (text(out), text(err));
+        let badge = match (words::badge(&printed), words::badge(&told)) {
+            (Some(at), _) => Some(printed.split_off(at)),
+            (None, Some(at)) => Some(told.split_off(at)),
+            (None, None) => None,
+        };
+        let mut failure = match badge {
+            Some(words) if ended.success() => Failure::from_words(verb, &words),
+            _ if !out.began && !ended.success() => return self.failed(verb, ended),
+            Some(words) => Failure::from_words(verb, &words),
+            None if !out.began && !printed.trim().is_empty() => {
+                let printed: String = printed.trim().chars().take(TOLD).collect();
+                return Failure::other(verb, format!("the script was not run, the answer is: {printed}"));
             }
-            None => Err(Failure::from_ended(VERB, &ended)),
+            None => Failure::cut(verb, "the connection to the box ended before the script did"),
+        };
+        if out.began {
+            if out.encoded {
+                printed = String::from_utf8_lossy(&base64::decode(printed.as_bytes())).into_owned();
+            }
+            let lines = printed.lines().chain(told.lines()).map(str::trim).filter(|line| !line.is_empty());
+            let said = lines.collect::<Vec<_>>().join("; ");
+            if let Some((first, _)) = said.char_indices().rev().take(TOLD).last() {
+                failure.words = format!("{}; so far it had said: {}", failure.words, &said[first..]);
+            }
         }
+        failure
     }
 }
 
+/// `bash -lc SCRIPT createos-sandbox ARGS…` in the box, behind everything that is the CLI's own.
 fn command<'a>(run: Run<'a>, id: &BoxId, script: &str, args: &[&str]) -> Run<'a> {
     let script = if args.is_empty() { script.to_owned() } else { format!("{UNGUARD}{script}") };
     run.args([id.as_str(), "--", "bash", "-lc", &script, NAME]).args(args.iter().map(|arg| format!("={arg}")))
@@ -156,104 +157,4 @@ fn behind<'a>(stream: &'a [u8], mark: &str) -> Option<(&'a [u8], &'a [u8])> {
     let rest = &stream[memmem::find(stream, mark.as_bytes())? + mark.len()..];
     let end = rest.iter().position(|byte| *byte == b'\n')?;
     Some((&rest[..end], &rest[end + 1..]))
-}
-
-/// A script whose end did not come: the CLI's own words before our guess. An error frame of a stream is text on stdout
-/// with exit code 0 (contract 0.1).
-fn unfinished(verb: &str, ended: &Ended, out: &Framed<'_>, err: &Framed<'_>) -> Failure {
-    let text = |framed: &Framed<'_>| String::from_utf8_lossy(framed.body).into_owned();
-    let (mut printed, mut told) = (text(out), text(err));
-    let badge = match (failure::badge(&printed), failure::badge(&told)) {
-        (Some(at), _) => Some(printed.split_off(at)),
-        (None, Some(at)) => Some(told.split_off(at)),
-        (None, None) => None,
-    };
-    let mut failure = match badge {
-        Some(words) => Failure::from_words(verb, &words),
-        None if !out.began && !ended.success() => return Failure::from_ended(verb, ended),
-        None if !out.began && !printed.trim().is_empty() => {
-            let printed: String = printed.trim().chars().take(TOLD).collect();
-            return Failure::other(verb, format!("the script was not run, the answer is: {printed}"));
-        }
-        None => Failure::cut(verb, "the connection to the box ended before the script did"),
-    };
-    if out.began {
-        if out.encoded {
-            printed = String::from_utf8_lossy(&base64::decode(printed.as_bytes())).into_owned();
-        }
-        let lines = printed.lines().chain(told.lines()).map(str::trim).filter(|line| !line.is_empty());
-        let said = lines.collect::<Vec<_>>().join("; ");
-        if let Some((first, _)) = said.char_indices().rev().take(TOLD).last() {
-            failure.words = format!("{}; so far it had said: {}", failure.words, &said[first..]);
-        }
-    }
-    failure
-}
-
-/// Passes a stream on except for its last line, which carries the exit code behind the marker.
-struct Tail<'m, F> {
-    marker: &'m [u8],
-    held: Vec<u8>,
-    code: Option<i32>,
-    show: F,
-}
-
-impl<F: FnMut(&[u8])> Tail<'_, F> {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.held.extend_from_slice(bytes);
-        // From the marker's first byte on everything is held back until it proves to be something else.
-        loop {
-            let Some(start) = self.held.iter().position(|byte| *byte == self.marker[0]) else {
-                (self.show)(&self.held);
-                self.held.clear();
-                return;
-            };
-            (self.show)(&self.held[..start]);
-            self.held.drain(..start);
-            let known = self.held.len().min(self.marker.len());
-            if self.held[..known] == self.marker[..known] {
-                return;
-            }
-            (self.show)(&self.held[..1]);
-            self.held.drain(..1);
-        }
-    }
-
-    fn end(mut self) -> Option<i32> {
-        let line = self.held.strip_prefix(self.marker).map(<[u8]>::to_vec);
-        self.code = line.and_then(|line| std::str::from_utf8(&line).ok()?.trim().parse().ok());
-        if self.code.is_none() {
-            (self.show)(&self.held);
-        }
-        self.code
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tail(chunks: &[&[u8]]) -> (String, Option<i32>) {
-        let mut shown = Vec::new();
-        let mut tail = Tail {
-            marker: b"\x1eend ",
-            held: Vec::new(),
-            code: None,
-            show: |bytes: &[u8]| shown.extend_from_slice(bytes),
-        };
-        chunks.iter().for_each(|chunk| tail.feed(chunk));
-        let code = tail.end();
-        (String::from_utf8_lossy(&shown).into_owned(), code)
-    }
-
-    #[test]
-    fn the_end_is_found_over_any_split_and_never_shown() {
-        assert_eq!(tail(&[b"hello\n\x1een", b"d 7\n"]), ("hello\n".into(), Some(7)));
-        assert_eq!(tail(&[b"a\x1eb", b"\x1eend 0\n"]), ("a\x1eb".into(), Some(0)));
-    }
-
-    #[test]
-    fn a_cut_stream_has_no_code() {
-        assert_eq!(tail(&[b"half\x1een"]), ("half\x1een".into(), None));
-    }
 }

@@ -11,9 +11,11 @@ pub(crate) struct NotAnId {
     what: &'static str,
 }
 
-/// Letters, digits, `-` and `_`, not starting with a dash: safe as one argv word and as a file name.
+/// Letters, digits, `-` and `_`, not starting with a dash: safe as one argv word and as a file name. The word `help` is
+/// none: the official CLI hears it wherever it stands (quirk Q1).
 fn is_word(text: &str, longest: usize) -> bool {
     !text.is_empty()
+        && text != "help"
         && text.len() <= longest
         && !text.starts_with('-')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
@@ -98,7 +100,7 @@ mod tests {
             assert!(bad.parse::<BoxId>().is_err(), "{bad}");
         }
         assert!("hd-webshop-k3x9q2".parse::<BoxName>().is_ok());
-        for bad in ["UP", "a_b", "-a", "a23456789012345678901234"] {
+        for bad in ["UP", "a_b", "-a", "a23456789012345678901234", "help"] {
             assert!(bad.parse::<BoxName>().is_err(), "{bad}");
         }
         assert!("proc_1".parse::<ProcessId>().is_ok());

@@ -28,7 +28,7 @@ impl Provider {
 
     fn transition(&self, verb: &str, id: &BoxId) -> Result<(), Failure> {
         let full = format!("sandbox {verb}");
-        Self::finish(&full, self.json(TRANSITION).args([verb, id.as_str()])).map(|_| ())
+        self.finish(&full, self.json(TRANSITION).args([verb, id.as_str()])).map(|_| ())
     }
 
     /// Deletes a sandbox for ever. One that is already destroyed is fine.
@@ -50,7 +50,7 @@ impl Provider {
             let refusal = if words.contains("not found") { Refusal::NotFound } else { Refusal::Other };
             return Err(Failure { refusal, verb: VERB.into(), words: words.into() });
         }
-        if ended.success() { Ok(()) } else { Err(Failure::from_ended(VERB, &ended)) }
+        if ended.success() { Ok(()) } else { Err(self.failed(VERB, &ended)) }
     }
 
     /// Waits until the sandbox runs: after `create` and `resume` there is a short time in which it

@@ -57,7 +57,7 @@ impl Provider {
         loop {
             let (limit, at) = (PAGE.to_string(), offset.to_string());
             let run = self.json(ASK).arg("list").args(flags).args(["--limit", &limit, "--offset", &at]);
-            let rows = match Self::document(VERB, run)? {
+            let rows = match self.document(VERB, run)? {
                 Value::Null => Vec::new(),
                 Value::Array(rows) => rows,
                 _ => return Err(Failure::other(VERB, "the answer is not a list")),

@@ -6,24 +6,29 @@
 mod account;
 mod base64;
 mod create;
+mod credentials;
 mod exec;
 mod failure;
 mod gone;
 mod id;
+mod job;
 mod json;
 mod lifecycle;
 mod listing;
 mod process;
 mod program;
 mod provider;
+mod refresh;
 mod remote;
 mod transfer;
 mod view;
+mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use create::{CreateSpec, Created};
+pub(crate) use credentials::{KEY_VARIABLES, STORED};
 pub(crate) use failure::{Failure, Refusal};
 pub(crate) use id::{BoxId, BoxName, ProcessId};
 pub(crate) use listing::{Listing, Scope};

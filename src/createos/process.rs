@@ -38,7 +38,7 @@ pub(crate) struct ProcessView {
 }
 
 impl ProcessView {
-    fn parse(verb: &str, value: &Value) -> Result<Self, Failure> {
+    pub(super) fn parse(verb: &str, value: &Value) -> Result<Self, Failure> {
         let id = json::text(value, "process_id")
             .ok_or_else(|| Failure::other(verb, "the answer has no process id"))?
             .parse()
@@ -64,14 +64,16 @@ impl Provider {
     pub(crate) fn process_start(&self, id: &BoxId, spec: &StartSpec) -> Result<ProcessView, Failure> {
         const VERB: &str = "sandbox process start";
         let (rows, cols) = (spec.rows.to_string(), spec.cols.to_string());
-        let run = self
-            .json(ASK)
-            .args(["process", "start", "--pty", "--cwd", &spec.cwd, "--rows", &rows, "--cols", &cols])
-            .args([id.as_str(), "--", "bash", "-lc"])
-            // The program is an absolute path and the arguments are ours: no word of quirk Q1 among them.
-            .args(["cd -- \"$1\" && shift && exec \"$@\"", "createos-sandbox", &spec.cwd, &spec.program])
-            .args(&spec.args);
-        ProcessView::parse(VERB, &Self::document(VERB, run)?)
+        self.awake(id, || {
+            let run = self
+                .json(ASK)
+                .args(["process", "start", "--pty", "--cwd", &spec.cwd, "--rows", &rows, "--cols", &cols])
+                .args([id.as_str(), "--", "bash", "-lc"])
+                // The program is an absolute path and the arguments are ours: no word of quirk Q1 among them.
+                .args(["cd -- \"$1\" && shift && exec \"$@\"", "createos-sandbox", &spec.cwd, &spec.program])
+                .args(&spec.args);
+            ProcessView::parse(VERB, &self.document(VERB, run)?)
+        })
     }
 
     /// The box's processes, ended ones among them if the provider keeps them.
@@ -80,7 +82,7 @@ impl Provider {
     /// The provider's refusal.
     pub(crate) fn process_list(&self, id: &BoxId) -> Result<Vec<ProcessView>, Failure> {
         const VERB: &str = "sandbox process list";
-        match Self::document(VERB, self.json(ASK).args(["process", "list", id.as_str()]))? {
+        match self.document(VERB, self.json(ASK).args(["process", "list", id.as_str()]))? {
             Value::Null => Ok(Vec::new()),
             Value::Array(rows) => rows.iter().map(|row| ProcessView::parse(VERB, row)).collect(),
             _ => Err(Failure::other(VERB, "the answer is not a list")),
@@ -94,7 +96,7 @@ impl Provider {
     pub(crate) fn process_get(&self, id: &BoxId, process: &ProcessId) -> Result<ProcessView, Failure> {
         const VERB: &str = "sandbox process get";
         let run = self.json(ASK).args(["process", "get", id.as_str(), process.as_str()]);
-        ProcessView::parse(VERB, &Self::document(VERB, run)?)
+        ProcessView::parse(VERB, &self.document(VERB, run)?)
     }
 
     /// Types `keys` to a process's terminal and follows its output to the end; no terminal of ours
@@ -111,7 +113,7 @@ impl Provider {
     ) -> Result<String, Failure> {
         let run = self.sandbox(limit).args(["process", "attach", "--after", "0", "--stdin"]);
         let run = run.args([id.as_str(), process.as_str()]).stdin_bytes(keys);
-        Ok(Self::finish("sandbox process attach", run)?.stdout_text())
+        Ok(self.finish("sandbox process attach", run)?.stdout_text())
     }
 
     /// Attaches our own terminal to a process. What is kept of its output is shown first: agents otherwise leave

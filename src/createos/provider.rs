@@ -1,7 +1,8 @@
 //! The program that speaks the provider command line, and how it is called.
 
 use super::json;
-use super::{Failure, Refusal};
+use super::words;
+use super::{BoxId, Failure, Refusal};
 use crate::command::{self, Command};
 use crate::exec::{Ended, Run};
 use serde::{Deserialize, Serialize};
@@ -9,11 +10,13 @@ use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// How long a call may take that only asks.
 pub(super) const ASK: Duration = Duration::from_secs(60);
+/// How long a box that was resumed may take to run.
+const UP: Duration = Duration::from_secs(60);
 
 /// Which provider it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,29 +86,10 @@ impl Provider {
         self.kind
     }
 
-    /// The version that it prints: the first `X.Y.Z…` of `--version`; no sign-in, no network.
-    ///
-    /// # Errors
-    /// It cannot be run, or prints no version.
-    pub(crate) fn version(&self) -> Result<String, Failure> {
-        let run = self.base(Duration::from_secs(15)).arg("--version");
-        let ended = run.run().map_err(|error| Failure::from_exec("--version", &error))?;
-        if !ended.success() {
-            return Err(Failure::from_ended("--version", &ended));
-        }
-        let text = ended.stdout_text();
-        let word = text
-            .split_whitespace()
-            .map(|word| word.strip_prefix('v').unwrap_or(word))
-            .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.matches('.').count() >= 2)
-            .or_else(|| text.split_whitespace().find(|word| matches!(*word, "dev" | "nightly")));
-        word.map(str::to_owned)
-            .ok_or_else(|| Failure::other("--version", format!("it printed no version: {}", text.trim())))
-    }
-
     /// `PROGRAM [local] sandbox …` on our own terminal, for a call that a person watches: in its own colours, and
     /// without a time limit.
     pub(crate) fn watched<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, words: I) -> Run<'static> {
+        self.refreshed();
         self.quiet().args(self.leading()).arg("sandbox").args(words).interactive()
     }
 
@@ -141,36 +125,89 @@ impl Provider {
 
     /// `PROGRAM [local] sandbox`, to which flags and then positionals are added (quirk Q2).
     pub(super) fn sandbox<'a>(&self, limit: Duration) -> Run<'a> {
+        self.refreshed();
         self.base(limit).args(self.leading()).arg("sandbox")
     }
 
     /// The same with `-o json`, which stands right after the program: older builds want it there.
     pub(super) fn json<'a>(&self, limit: Duration) -> Run<'a> {
+        self.refreshed();
+        self.json_as_it_is(limit)
+    }
+
+    /// The same without a look at the session.
+    pub(super) fn json_as_it_is<'a>(&self, limit: Duration) -> Run<'a> {
         self.base(limit).args(self.leading()).args(["-o", "json", "sandbox"])
     }
 
     /// Runs to the end; an exit code other than 0 is a failure with the provider's words.
-    pub(super) fn finish(verb: &str, run: Run<'_>) -> Result<Ended, Failure> {
+    pub(super) fn finish(&self, verb: &str, run: Run<'_>) -> Result<Ended, Failure> {
         let ended = run.run().map_err(|error| Failure::from_exec(verb, &error))?;
-        if ended.success() { Ok(ended) } else { Err(Failure::from_ended(verb, &ended)) }
+        if ended.success() { Ok(ended) } else { Err(self.failed(verb, &ended)) }
     }
 
     /// Runs to the end and reads one document. Exit code 0 proves nothing (quirk Q15): the shape does.
-    pub(super) fn document(verb: &str, run: Run<'_>) -> Result<Value, Failure> {
-        let ended = Self::finish(verb, run)?;
+    pub(super) fn document(&self, verb: &str, run: Run<'_>) -> Result<Value, Failure> {
+        let ended = self.finish(verb, run)?;
         match json::first_document(&ended.stdout_text()) {
-            Some(value) if value.get("error").is_some_and(Value::is_object) => {
-                Err(Failure::from_ended(verb, &ended))
-            }
+            Some(value) if value.get("error").is_some_and(Value::is_object) => Err(self.failed(verb, &ended)),
             Some(value) => Ok(value),
-            None => Err(Failure {
-                refusal: Refusal::Other,
-                verb: verb.into(),
-                words: format!(
-                    "the answer is not JSON: {}",
-                    ended.stdout_text().trim().chars().take(200).collect::<String>()
-                ),
-            }),
+            None => {
+                let printed: String = ended.stdout_text().trim().chars().take(200).collect();
+                Err(Failure::other(verb, format!("the answer is not JSON: {printed}")))
+            }
         }
+    }
+
+    /// The failure of a call that ended with an error. Words that name nothing, from a CLI that has nothing to sign in
+    /// with, are those of an older printer for exactly that (contract 0.1, 1.5).
+    pub(super) fn failed(&self, verb: &str, ended: &Ended) -> Failure {
+        let failure = Failure::from_ended(verb, ended);
+        let unnamed = failure.refusal == Refusal::Other && words::are_generic(&failure.words);
+        if self.kind == ProviderKind::Createos && unnamed && !self.has_credentials() {
+            return Failure { refusal: Refusal::SignedOut, ..failure };
+        }
+        failure
+    }
+
+    /// Does `act`; a box that has paused by itself is resumed for it, and one on its way is waited for. What was refused
+    /// so has not begun.
+    pub(super) fn awake<T>(
+        &self,
+        id: &BoxId,
+        mut act: impl FnMut() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        match act() {
+            Err(Failure { refusal: Refusal::Paused, .. }) => self.resume(id)?,
+            Err(Failure { refusal: Refusal::NotYetUp, .. }) => {}
+            done => return done,
+        }
+        self.wait_running(id, UP)?;
+        act()
+    }
+
+    /// Waits so long.
+    ///
+    /// # Errors
+    /// The caller raised its stop flag.
+    pub(super) fn rest(&self, verb: &str, limit: Duration) -> Result<(), Failure> {
+        const LOOK: Duration = Duration::from_millis(50);
+        let began = Instant::now();
+        loop {
+            if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                let words = "it was interrupted".into();
+                return Err(Failure { refusal: Refusal::Interrupted, verb: verb.into(), words });
+            }
+            match limit.checked_sub(began.elapsed()) {
+                Some(left) if !left.is_zero() => std::thread::sleep(left.min(LOOK)),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// A variable as the provider's calls have it.
+    pub(super) fn variable(&self, name: &str) -> Option<OsString> {
+        let own = self.env.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+        own.or_else(|| std::env::var_os(name)).filter(|value| !value.is_empty())
     }
 }

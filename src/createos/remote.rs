@@ -2,9 +2,12 @@
 
 use super::{BoxId, Provider};
 use crate::error::Result;
-use crate::merge::{Answer, Remote};
+use crate::merge::{Answer, Heard, Remote};
 use std::io::{Read, Write};
 use std::time::Duration;
+
+/// How long work may take that is long: 500 MB of many small files.
+const LONG: Duration = Duration::from_secs(30 * 60);
 
 /// A running box at a provider.
 #[derive(Debug, Clone)]
@@ -26,6 +29,17 @@ impl Remote for ProviderBox {
     fn exec(&mut self, script: &str, args: &[&str]) -> Result<Answer> {
         let said = self.provider.exec(&self.id, script, args, Duration::from_secs(600))?;
         Ok(Answer { code: said.code, stdout: said.text(), stderr: said.stderr })
+    }
+
+    fn exec_long(&mut self, script: &str, args: &[&str], heard: &mut dyn FnMut(Heard<'_>)) -> Result<Answer> {
+        let mut stdout = Vec::new();
+        let code = self.provider.run_long(&self.id, script, args, LONG, &mut |said| {
+            if let Heard::Output(bytes) = said {
+                stdout.extend_from_slice(bytes);
+            }
+            heard(said);
+        })?;
+        Ok(Answer { code, stdout: String::from_utf8_lossy(&stdout).into_owned(), stderr: String::new() })
     }
 
     fn push(&mut self, contents: &mut (dyn Read + Send), path: &str) -> Result<()> {

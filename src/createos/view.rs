@@ -86,6 +86,8 @@ pub(crate) struct BoxView {
     pub(crate) status: Status,
     /// Seconds without activity after which it pauses by itself.
     pub(crate) auto_pause_seconds: Option<u64>,
+    /// The hosts that it may reach; empty when it may reach all.
+    pub(crate) egress: Vec<String>,
 }
 
 impl BoxView {
@@ -95,11 +97,13 @@ impl BoxView {
             .parse()
             .map_err(|error| Failure::other(verb, format!("{error}")))?;
         let text = |key| json::text(value, key).unwrap_or_default().to_owned();
+        let rules = value.get("egress").and_then(Value::as_array).into_iter().flatten();
         Ok(Self {
             id,
             name: text("name"),
             status: Status::parse(&text("status")),
             auto_pause_seconds: value.get("auto_pause_after_seconds").and_then(Value::as_u64),
+            egress: rules.filter_map(Value::as_str).map(str::to_owned).collect(),
         })
     }
 }

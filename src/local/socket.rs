@@ -2,9 +2,8 @@
 
 use super::id::ProcessId;
 use crate::error::{Error, IoContext, Result};
-use crate::fs::digest;
+use crate::fs::{digest, private_folder};
 use crate::paths::Paths;
-use rustix::fs::{AtFlags, CWD, FileType, Mode};
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -20,7 +19,7 @@ const LONGEST: usize = 103;
 pub(super) fn path(id: &ProcessId) -> Result<PathBuf> {
     let mut refused = Vec::new();
     for folder in Paths::sockets() {
-        match private(&folder) {
+        match private_folder(&folder) {
             Ok(()) => {
                 let hash = digest(id.as_str().as_bytes()).to_string();
                 // Eight digits, more only when that name is in use.
@@ -48,24 +47,6 @@ pub(super) fn listen(path: &Path) -> Result<UnixListener> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).at("protect", path)?;
     listener.set_nonblocking(true).at("listen at", path)?;
     Ok(listener)
-}
-
-/// Makes the folder if it is missing; refuses one that others could have prepared or can enter.
-fn private(folder: &Path) -> Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    match std::fs::DirBuilder::new().mode(0o700).create(folder) {
-        Err(source) if source.kind() == ErrorKind::AlreadyExists => {}
-        made => made.at("create", folder)?,
-    }
-    let stat = rustix::fs::statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW).at("look at", folder)?;
-    let mine = stat.st_uid == rustix::process::geteuid().as_raw();
-    if !FileType::from_raw_mode(stat.st_mode).is_dir() || !mine {
-        return Err(Error::cannot_run(format!("{} is not a folder of yours", folder.display())));
-    }
-    if Mode::from_raw_mode(stat.st_mode).intersects(Mode::RWXG | Mode::RWXO) {
-        rustix::fs::chmod(folder, Mode::RWXU).at("protect", folder)?;
-    }
-    Ok(())
 }
 
 /// Nobody listens there; what a killed supervisor has left is removed.

@@ -28,9 +28,9 @@ pub(crate) use fetch::fetch;
 pub(crate) use judge::Filters;
 pub(crate) use ledger::Ledger;
 pub(crate) use on_clash::{OnClash, Settled};
-pub(crate) use prepare::prepare;
+pub(crate) use prepare::{prepare, prepare_watched};
 pub(crate) use proposal::{Applied, Fate, Judged, Outcome, Proposal};
-pub(crate) use remote::{Answer, Remote};
+pub(crate) use remote::{Answer, Heard, Remote};
 
 use crate::error::Error;
 use crate::worktree::RelPath;

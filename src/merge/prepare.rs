@@ -25,10 +25,26 @@ pub(crate) fn prepare(
     archive_in_box: &str,
     base: &Base,
 ) -> Result<Prepared> {
+    prepare_watched(remote, root, archive_in_box, base, &mut |_| {})
+}
+
+/// The same; `progress` gets how far it is, in words.
+///
+/// # Errors
+/// As of [`prepare`].
+pub(crate) fn prepare_watched(
+    remote: &mut dyn Remote,
+    root: &RemoteRoot,
+    archive_in_box: &str,
+    base: &Base,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Prepared> {
     let list = format!("/tmp/createos-sandbox-{}.base", script::token());
     let (bytes, hash) = script::packed(base);
     remote.push(&mut bytes.as_slice(), &list)?;
-    let said = script::run(remote, Script::Prepare, root, &[archive_in_box, &list, &hash.to_string()])??;
+    let (hash, files) = (hash.to_string(), base.iter().count().to_string());
+    let args = [archive_in_box, &list, &hash, &files];
+    let said = script::run_long(remote, Script::Prepare, root, &args, progress)??;
     let commit = said.get("commit").unwrap_or_default();
     if commit.len() < 40 || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(lying(format!("it names \"{commit}\" as the baseline commit")));

@@ -14,6 +14,15 @@ pub(crate) struct Answer {
     pub(crate) stderr: String,
 }
 
+/// What is heard of work that takes its time.
+#[derive(Debug)]
+pub(crate) enum Heard<'a> {
+    /// It has printed more.
+    Output(&'a [u8]),
+    /// The connection to the box is lost. It goes on there, and is asked again.
+    Lost,
+}
+
 /// A running box. Everything that it says is data to be judged.
 pub(crate) trait Remote {
     /// Runs `bash -lc SCRIPT createos-sandbox ARGS…`. Data goes into `args`, never into the script.
@@ -22,6 +31,17 @@ pub(crate) trait Remote {
     /// # Errors
     /// The box or its provider could not run the script. An exit code is no error.
     fn exec(&mut self, script: &str, args: &[&str]) -> Result<Answer>;
+
+    /// The same for what may take minutes: in the box it goes on when the connection is lost. stdout and stderr come
+    /// mixed, as stdout, and `heard` gets them as they come.
+    ///
+    /// # Errors
+    /// As of [`Remote::exec`].
+    fn exec_long(&mut self, script: &str, args: &[&str], heard: &mut dyn FnMut(Heard<'_>)) -> Result<Answer> {
+        let answer = self.exec(script, args)?;
+        heard(Heard::Output(answer.stdout.as_bytes()));
+        Ok(answer)
+    }
 
     /// Writes a file in the box; `path` is absolute there, its folders are made.
     ///

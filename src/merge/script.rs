@@ -1,6 +1,6 @@
 //! The scripts that run in the box, and how their answers are read.
 
-use super::Remote;
+use super::{Answer, Heard, Remote};
 use crate::command;
 use crate::config::RemoteRoot;
 use crate::error::{Error, Result};
@@ -66,9 +66,40 @@ pub(super) fn run(
     root: &RemoteRoot,
     args: &[&str],
 ) -> Result<Result<Said, Stop>> {
-    let mut all = vec![root.as_str()];
-    all.extend_from_slice(args);
-    let answer = remote.exec(&script.text(), &all)?;
+    let answer = remote.exec(&script.text(), &with_root(root, args))?;
+    read(&answer)
+}
+
+/// The same for a script that may take minutes. `progress` gets how far it says it is.
+pub(super) fn run_long(
+    remote: &mut dyn Remote,
+    script: Script,
+    root: &RemoteRoot,
+    args: &[&str],
+    progress: &mut dyn FnMut(&str),
+) -> Result<Result<Said, Stop>> {
+    let mut line = Vec::new();
+    let answer = remote.exec_long(&script.text(), &with_root(root, args), &mut |heard| match heard {
+        Heard::Lost => progress("the connection is lost, trying again …"),
+        Heard::Output(bytes) => {
+            for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+                line.extend_from_slice(piece);
+                if piece.ends_with(b"\n") {
+                    let said = Said::parse(&String::from_utf8_lossy(&line));
+                    said.get("progress").into_iter().for_each(&mut *progress);
+                    line.clear();
+                }
+            }
+        }
+    })?;
+    read(&answer)
+}
+
+fn with_root<'a>(root: &'a RemoteRoot, args: &[&'a str]) -> Vec<&'a str> {
+    [&[root.as_str()], args].concat()
+}
+
+fn read(answer: &Answer) -> Result<Result<Said, Stop>> {
     let said = Said::parse(&answer.stdout);
     if let Some(why) = said.get("stop") {
         let detail = said.get("detail").unwrap_or_default().to_owned();
@@ -77,7 +108,8 @@ pub(super) fn run(
     if answer.code == 0 {
         return Ok(Ok(said));
     }
-    let last = answer.stderr.trim().lines().last().unwrap_or_default();
+    let printed = if answer.stderr.trim().is_empty() { &answer.stdout } else { &answer.stderr };
+    let last = printed.trim().lines().last().unwrap_or_default();
     if answer.code == 127 || answer.code == 126 {
         return Err(Error::failed("bash is missing in the box")
             .fact("the box said", last)

@@ -1,6 +1,6 @@
 //! Whether the official CLI can be used, and with which credential. Values are never read.
 
-use crate::createos::{Failure, Provider, Refusal};
+use crate::createos::{Failure, KEY_VARIABLES, Provider, Refusal, STORED};
 use std::path::Path;
 
 /// Where the CLI takes its credential from; the first one wins (contract `createos-cli.md` 1.3, 1.4).
@@ -25,13 +25,11 @@ pub(crate) enum Session {
     Unclear(String),
 }
 
-const VARIABLES: [&str; 3] = ["CREATEOS_API_KEY", "CREATEOS_PLAN_API_KEY", "CREATEOS_PROJECT_API_KEY"];
-
 impl Credentials {
     /// Looks at the names of variables and files only.
     pub(crate) fn look(home: &Path, is_set: impl Fn(&str) -> bool) -> Self {
-        let stored = [".createos/.oauth", ".createos/.token"].iter().any(|file| home.join(file).exists());
-        Self { variables: VARIABLES.into_iter().filter(|name| is_set(name)).collect(), stored }
+        let stored = STORED.iter().any(|file| home.join(file).exists());
+        Self { variables: KEY_VARIABLES.into_iter().filter(|name| is_set(name)).collect(), stored }
     }
 
     /// Which one wins.

@@ -1,5 +1,11 @@
-# prepare ARCHIVE LIST LIST-HASH: the archive becomes the workspace and the first layer of the store.
-archive=$1 list=$2 list_hash=$3
+# prepare ARCHIVE LIST LIST-HASH FILES: the archive becomes the workspace and the first layer of the store.
+archive=$1 list=$2 list_hash=$3 files=$4
+exec 3>&1
+
+counted() { # counted WHAT: says after each thousand lines that so many files are done
+    local number
+    sed -un '0~1000=' | while IFS= read -r number; do say progress "$1 $number of $files files"; done >&3
+}
 
 (umask 077 && mkdir -p "$store") && chmod 700 "$store" || stop folder "$store"
 prepared=$store/prepared preparing=$store/preparing
@@ -29,8 +35,11 @@ fi
 [ -f "$list" ] && mv -f "$list" "$store/base.list"
 [ "$(hash_of "$store/base.list")" = "$list_hash" ] || stop list "$store/base.list"
 
-complaint=$(tar -xzf "$store/layers/0000.tgz" -C "$root" --no-same-owner 2>&1 >/dev/null) ||
-    stop unpack "$complaint"
+say progress "unpacking $files files"
+complaint=$({
+    tar -xzvf "$store/layers/0000.tgz" -C "$root" --no-same-owner | counted unpacked
+    exit "${PIPESTATUS[0]}"
+} 2>&1) || stop unpack "$complaint"
 
 cd "$root" || stop folder "$root"
 pins=(-c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.safecrlf=false -c gc.auto=0
@@ -39,8 +48,12 @@ complaint=$(git -c init.defaultBranch=main init -q 2>&1) || stop repository "$co
 git config user.name >/dev/null || git config user.name 'Sandbox agent' || stop repository identity
 git config user.email >/dev/null || git config user.email agent@sandbox.invalid || stop repository identity
 
+say progress "recording $files files as the base"
 baseline() {
-    git "${pins[@]}" add -A -f 2>&1 &&
+    {
+        git "${pins[@]}" add -A -f -v | counted recorded
+        [ "${PIPESTATUS[0]}" = 0 ]
+    } 2>&1 &&
         git "${pins[@]}" commit -q --no-verify --allow-empty -m 'Baseline: the worktree as it was uploaded' 2>&1
 }
 if ! complaint=$(baseline); then

@@ -91,9 +91,10 @@ fn at_the_cap_your_own_boxes_are_named() {
 #[test]
 fn a_failure_after_the_box_was_made_deletes_it_or_says_how() {
     let mut world = World::with_config(json!({ "agent": "codex" }));
-    // The installer's connection is cut: an exit code of 0 is believed by nobody.
-    world.script("times", json!({ "stream_cut": 1 }));
-    let failed = world.invoke("start").fails("the connection to the box ended before the script did");
+    let refused =
+        json!([{ "verb": "process start", "code": "forbidden", "message": "no processes for you" }]);
+    world.script("fail", refused);
+    let failed = world.invoke("start").fails("no processes for you");
     assert!(failed["error"].as_str().unwrap().contains("was deleted, nothing is billed"), "{failed}");
     assert!(world.boxes().is_empty());
     let pane = world.pane_ids().last().unwrap().clone();
@@ -101,7 +102,7 @@ fn a_failure_after_the_box_was_made_deletes_it_or_says_how() {
     world.key(&pane, "q");
     eventually("q closes the failed pane", LONG, || !world.pane_ids().contains(&pane));
 
-    world.script("times", json!({ "stream_cut": 2, "rm_fails": 4 }));
+    world.script("times", json!({ "rm_fails": 4 }));
     let failed = world.invoke("start").fails("could not be deleted: the service is busy");
     let id = world.boxes()[0]["id"].as_str().unwrap().to_owned();
     assert!(failed["fix"].as_str().unwrap().contains(&format!("createos sandbox rm --yes {id}")), "{failed}");
@@ -115,7 +116,8 @@ fn a_failure_after_the_box_was_made_deletes_it_or_says_how() {
 #[test]
 fn a_box_that_a_failed_start_left_is_listed_and_an_hour_later_deleted() {
     let mut world = World::with_config(json!({ "agent": "codex" }));
-    world.script("times", json!({ "stream_cut": 1, "rm_fails": 4 }));
+    world.script("fail", json!([{ "verb": "process start", "code": "forbidden", "message": "not today" }]));
+    world.script("times", json!({ "rm_fails": 4 }));
     let _ = world.invoke("start").fails("could not be deleted");
     let tries = || world.calls_of("rm").len();
     eventually("it was tried again", LONG, || tries() == 4 && !world.runs("cleanup"));

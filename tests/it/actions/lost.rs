@@ -143,7 +143,7 @@ fn a_box_that_stays_although_its_deletion_was_answered_is_not_called_deleted() {
     let mut world = World::with_config(json!({ "agent": "codex" }));
     // This build knows no rm, and ends well (Q15).
     world.script("banner", json!(["rm"]));
-    world.script("times", json!({ "stream_cut": 1 }));
+    world.script("fail", json!([{ "verb": "process start", "code": "forbidden", "message": "not today" }]));
     let failed = world.invoke("start").fails("could not be deleted");
     assert!(!failed["error"].as_str().unwrap().contains("nothing is billed"), "{failed}");
     let tried = || world.calls_of("rm").len() >= 2 && !world.runs("cleanup");

@@ -9,7 +9,7 @@ fn every_call_has_its_flags_first_a_neutral_folder_and_a_full_id() {
     // Folder and environment of every call are looked at when a world ends.
     let world = World::with(json!({ "agent": "shell" }), |home| home.var("CREATEOS_OUTPUT", "json"));
     let (id, _) = world.start();
-    let started = &world.calls_of("process")[0];
+    let started = &world.agent_starts()[0];
     let at = |word: &str| {
         started.iter().position(|own| own == word).unwrap_or_else(|| panic!("{word}: {started:?}"))
     };
@@ -95,8 +95,7 @@ fn an_answer_without_a_document_is_no_success_whatever_its_exit_code() {
     // Not found is no proof either: the agent is in the list of the box's processes.
     world.script("fail", down("not_found"));
     assert_eq!(world.invoke("attach").ok()["processId"], world.records()[0]["processId"]);
-    let started = world.calls_of("process").into_iter().filter(|argv| argv.contains(&"start".to_owned()));
-    assert_eq!(started.count(), 1, "nothing has proven that the agent is gone");
+    assert_eq!(world.agent_starts().len(), 1, "nothing has proven that the agent is gone");
 }
 
 #[test]
@@ -158,7 +157,7 @@ fn ctrl_bracket_detaches_and_the_agent_runs_on() {
 fn the_terminal_in_the_box_has_the_panes_size_less_the_footer_of_the_official_program() {
     let world = World::new();
     let (_, pane) = world.start();
-    let started = &world.calls_of("process")[0];
+    let started = &world.agent_starts()[0];
     let value = |flag: &str| {
         let at = started.iter().position(|word| word == flag).expect("the flag");
         started[at + 1].parse::<u16>().expect("a number")

@@ -101,11 +101,7 @@ fn attach_keys_at_once_start_one_agent_in_one_pane() {
     for key in &keys {
         let _ = world.wait(key).ok();
     }
-    let started = || {
-        let started = |argv: &&Vec<String>| argv.contains(&"start".to_owned());
-        world.calls_of("process").iter().filter(started).count()
-    };
-    assert_eq!(started(), 2, "one by the start, one by all the keys");
+    assert_eq!(world.agent_starts().len(), 2, "one by the start, one by all the keys");
     eventually("the restored shell is closed", LONG, || !world.pane_ids().contains(&pane));
     assert_eq!(world.pane_ids().len(), 2, "{:?}", world.pane_ids());
 }

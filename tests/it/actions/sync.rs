@@ -219,6 +219,42 @@ fn sync_says_what_goes_into_the_box_and_takes_a_key_of_its_own() {
     assert_eq!(std::fs::read_to_string(key.with_extension("pub")).expect("it stays"), public);
 }
 
+/// A Mutagen whose sessions are a person's own, one of this box from before, one of another box, and the one that the
+/// sync has begun; what it is told to end is written down.
+const MUTAGEN: &str = r#"#!/bin/sh
+case "$1 $2" in
+"sync list")
+    [ "$3" = --template ] || exit 2
+    now=$(date +%s)
+    printf 'sync_mine notes\nsync_before createos-%s-1000\nsync_other createos-sb-OTHER-%s\n' "$(cat BOX)" "$now"
+    printf 'sync_ours createos-%s-%s\n' "$(cat BOX)" "$now" ;;
+"sync terminate") echo "$3" >>ENDED ;;
+*) exit 2 ;;
+esac
+"#;
+
+#[test]
+fn the_session_that_a_sync_has_left_in_mutagen_is_ended_and_no_other() {
+    let world = World::new();
+    let (id, _) = world.start();
+    let (boxed, ended) = (world.home.write("box-id", &id), world.home.path().join("ended"));
+    let script = MUTAGEN.replace("BOX", &boxed.display().to_string());
+    let script = script.replace("ENDED", &ended.display().to_string());
+    // On PATH first, then where the official program has put its own.
+    for place in ["bin/mutagen", ".config/createos/bin/mutagen"] {
+        let mutagen = program(&world.home, place, &script);
+        let synced = world.invoke("sync").ok();
+        let below = synced["pane"].as_str().expect("its pane").to_owned();
+        world.sees(&below, "Sync running");
+        assert!(!ended.exists(), "while it runs its session stays");
+        world.herdr(&["pane", "send-keys", &below, "ctrl+c"]);
+        eventually("the pane closes", LONG, || !world.pane_ids().contains(&below));
+        assert_eq!(std::fs::read_to_string(&ended).expect("it was told"), "sync_ours\n", "{place}");
+        std::fs::remove_file(&ended).expect("it was there");
+        std::fs::remove_file(mutagen).expect("it was there");
+    }
+}
+
 #[test]
 fn a_key_that_cannot_be_had_or_used_is_told_before_a_pane_opens() {
     let world = World::new();

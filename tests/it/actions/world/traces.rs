@@ -75,6 +75,13 @@ impl World {
         self.calls().iter().map(argv).filter(is).collect()
     }
 
+    /// The argv of every start of an agent.
+    pub fn agent_starts(&self) -> Vec<Vec<String>> {
+        let is =
+            |argv: &Vec<String>| ["start", "--pty"].iter().all(|word| argv.iter().any(|own| own == word));
+        self.calls_of("process").into_iter().filter(is).collect()
+    }
+
     /// What our own program asked of Herdr so far, each as one line. Only the stand-in records.
     pub fn asked_of_herdr(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.home.path().join(".herdr-stand-in/ours"));

@@ -1,0 +1,75 @@
+//! An OAuth session that is about to end is renewed by one call alone, and then the others go: its refresh token counts
+//! once, and the official CLI takes no lock (quirk Q23).
+
+use super::{Provider, ProviderKind};
+use crate::fs::{Lock, digest, private_folder};
+use crate::paths::Paths;
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The CLI renews a session in its last minute (contract 1.4), in seconds.
+const EARLY: i64 = 60;
+/// So many seconds before that the session is waited for: who starts now may come to ask in that minute.
+const MARGIN: i64 = 5;
+/// How long the call that renews may take.
+const CALL: Duration = Duration::from_secs(30);
+/// How long the others wait for it; then each goes on by itself.
+const PATIENCE: Duration = Duration::from_secs(45);
+/// A session that could not be renewed is not tried at each call again.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// The last try of this process for each session: when it would end, and when it was tried.
+static TRIED: Mutex<BTreeMap<PathBuf, (i64, Instant)>> = Mutex::new(BTreeMap::new());
+
+impl Provider {
+    /// Sees to it that a call which begins now finds no session that it would have to renew. Costs a look at one file;
+    /// nothing with a key, and nothing for boxes of this machine. When it cannot be done, the call itself says why.
+    pub(super) fn refreshed(&self) {
+        if self.kind() == ProviderKind::Local || self.has_key() || !self.is_ending() {
+            return;
+        }
+        let Some(file) = self.session_file() else { return };
+        let mut tried = TRIED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _alone = self.alone(&file);
+        let Some(ends) = self.session_ends().filter(|_| self.is_ending()) else { return };
+        if tried.get(&file).is_some_and(|(known, at)| *known == ends && at.elapsed() < AGAIN) {
+            return;
+        }
+        let early = u64::try_from(ends - now() - EARLY + 1).unwrap_or(0);
+        if self.rest("", Duration::from_secs(early)).is_ok() {
+            let _the_call_itself_will_say = self.json_as_it_is(CALL).args(["list", "--limit", "1"]).run();
+            tried.insert(file, (ends, Instant::now()));
+        }
+    }
+
+    fn is_ending(&self) -> bool {
+        self.session_ends().is_some_and(|ends| ends - now() < EARLY + MARGIN)
+    }
+
+    /// The lock of whoever renews this session on this machine; `None` when it cannot be had.
+    pub(super) fn alone(&self, session: &Path) -> Option<Lock> {
+        // The last one is the same for whoever asks, whatever its environment says.
+        let folder = Paths::sockets().pop()?;
+        private_folder(&folder).ok()?;
+        let name = digest(session.as_os_str().as_bytes()).to_string();
+        let path = folder.join(format!("renew-{}", &name[..16]));
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            if let Some(lock) = Lock::try_take(&path).ok()? {
+                return Some(lock);
+            }
+            self.rest("", Duration::from_millis(20)).ok()?;
+        }
+        None
+    }
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
+}
