@@ -41,11 +41,15 @@ pub(super) fn find(name: &str, recorded: Option<&Path>, home: &Path) -> Result<P
     Err(error.help(format!("check the setup with: {}", command::setup().flag("--doctor"))))
 }
 
-/// The `herdr` that started us, whose path gets a suffix when the file was replaced (contract 6.1).
-pub(super) fn herdr(home: &Path) -> Result<PathBuf> {
+/// The `herdr` that started us, whose path gets a suffix when the file was replaced (contract 6.1); else the
+/// recorded one, else as [`find`].
+pub(super) fn herdr(recorded: Option<&Path>, home: &Path) -> Result<PathBuf> {
     let named = std::env::var_os("HERDR_BIN_PATH").filter(|path| !path.is_empty()).map(PathBuf::from);
     let named = named.map(|path| crate::paths::replaced(&path).unwrap_or(path));
-    find("herdr", named.as_deref(), home)
+    match recorded.filter(|_| !named.as_deref().is_some_and(is_program)) {
+        Some(recorded) if is_program(recorded) => Ok(recorded.to_path_buf()),
+        _ => find("herdr", named.as_deref(), home),
+    }
 }
 
 fn is_program(path: &Path) -> bool {

@@ -48,7 +48,7 @@ impl Session {
             None => default_socket(&paths),
         };
         let session = Self {
-            herdr: Herdr::new(program::herdr(paths.home())?),
+            herdr: Herdr::new(program::herdr(recorded(&paths, "herdr").as_deref(), paths.home())?),
             store: Store::open(&folder),
             invocation,
             paths,
@@ -140,7 +140,7 @@ impl Session {
     /// # Errors
     /// It is nowhere.
     pub(super) fn git(&self) -> Result<PathBuf> {
-        program::find("git", self.recorded("git").as_deref(), self.paths.home())
+        program::find("git", recorded(&self.paths, "git").as_deref(), self.paths.home())
     }
 
     /// The record that whoever opened this pane or popup named in its environment; `None` when it is forgotten.
@@ -170,7 +170,7 @@ impl Session {
         Ok(match kind {
             ProviderKind::Createos => Provider::createos(program::find(
                 "createos",
-                self.recorded("createos").as_deref(),
+                recorded(&self.paths, "createos").as_deref(),
                 self.paths.home(),
             )?),
             ProviderKind::Local => Provider::local(own_binary()?),
@@ -184,13 +184,13 @@ impl Session {
     pub(super) fn remote(&self, record: &Record) -> Result<ProviderBox> {
         Ok(ProviderBox::new(self.provider(record.provider)?, box_id(record)?))
     }
+}
 
-    /// The absolute path that setup checked and wrote beside the manifest.
-    fn recorded(&self, name: &str) -> Option<PathBuf> {
-        let text = crate::fs::read_regular(&self.paths.bundled_plugin().join("programs.json")).ok()?;
-        let programs: serde_json::Value = serde_json::from_slice(&text).ok()?;
-        programs.get(name)?.as_str().map(PathBuf::from)
-    }
+/// The absolute path that setup checked and wrote beside the manifest.
+fn recorded(paths: &Paths, name: &str) -> Option<PathBuf> {
+    let text = crate::fs::read_regular(&paths.bundled_plugin().join("programs.json")).ok()?;
+    let programs: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    programs.get(name)?.as_str().map(PathBuf::from)
 }
 
 /// The id of a record's box.

@@ -68,6 +68,10 @@ pub(crate) struct SetupArgs {
     #[arg(long, value_name = "ACTION=CHORD", conflicts_with = "no_keys")]
     pub(crate) key: Vec<String>,
 
+    /// Turn Herdr's own notices on in config.toml, so that what an action did is told
+    #[arg(long, conflicts_with = "no_keys")]
+    pub(crate) notices: bool,
+
     /// Leave config.toml alone and print the block to paste
     #[arg(long)]
     pub(crate) no_keys: bool,
@@ -86,7 +90,7 @@ pub(crate) struct SetupArgs {
 
     /// Take back what setup did
     #[arg(long, conflicts_with_all = ["local", "source", "agent", "shape", "rootfs", "auto_pause", "remote_root",
-        "egress", "exclude", "sync_exclude", "provider", "key", "no_keys", "force", "reset"])]
+        "egress", "exclude", "sync_exclude", "provider", "key", "notices", "no_keys", "force", "reset"])]
     pub(crate) undo: bool,
 
     /// Install what is missing or too old (createos, Herdr, Bun) without asking

@@ -24,6 +24,10 @@ pub(crate) struct Manifest {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct Item {
     #[serde(default)]
+    id: String,
+    #[serde(default)]
+    on: String,
+    #[serde(default)]
     command: Vec<String>,
 }
 
@@ -48,6 +52,30 @@ impl Manifest {
         let text = std::fs::read_to_string(&path).map_err(|error| bad(error.to_string()))?;
         let first_line = |error: toml_edit::de::Error| error.to_string().trim().replace('\n', " ");
         toml_edit::de::from_str(&text).map_err(|error| bad(first_line(error)))
+    }
+
+    /// The manifest that this text is; none when it is none.
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
+        toml_edit::de::from_str(text).ok()
+    }
+
+    /// The first thing that `wanted` starts and this one does not, in words.
+    pub(crate) fn lacks(&self, wanted: &Self) -> Option<String> {
+        let kinds = [
+            ("action", &self.actions, &wanted.actions),
+            ("pane", &self.panes, &wanted.panes),
+            ("event", &self.events, &wanted.events),
+            ("startup", &self.startup, &wanted.startup),
+        ];
+        kinds.into_iter().find_map(|(kind, has, wanted)| {
+            let missing = wanted.iter().find(|item| !has.contains(item))?;
+            Some(format!("{kind} {}{}", missing.id, missing.on).trim_end().to_owned())
+        })
+    }
+
+    /// The program of an argv, as Herdr finds it from the plugin's folder; none when it is not there.
+    pub(crate) fn resolve(root: &Path, program: &str) -> Option<PathBuf> {
+        which::which_in(program, std::env::var_os("PATH"), root).ok()
     }
 
     /// The programs that it starts, each once, as the manifest has them.

@@ -247,7 +247,7 @@ impl Chord {
     }
 
     /// The ASCII letter of the key, whatever the modifiers.
-    pub(super) fn letter(self) -> Option<char> {
+    pub(crate) fn letter(self) -> Option<char> {
         match self.stroke.key {
             Key::Char(letter) if letter.is_ascii_lowercase() => Some(letter),
             _ => None,

@@ -51,6 +51,49 @@ impl Meaning {
         Self::Table(fields.iter().map(|(name, value)| ((*name).into(), text(value))).collect())
     }
 
+    /// Gives the text at the end of these names this value; where something else than a table is in the way,
+    /// nothing happens.
+    pub(super) fn set(&mut self, way: &[&str], value: &str) {
+        let Self::Table(fields) = self else { return };
+        match way {
+            [] => {}
+            [last] => drop(fields.insert((*last).into(), Self::Scalar("text", value.into()))),
+            [first, rest @ ..] => {
+                fields.entry((*first).into()).or_insert_with(|| Self::Table(BTreeMap::new())).set(rest, value)
+            }
+        }
+    }
+
+    /// Takes what stands at the end of these names out.
+    pub(super) fn remove(&mut self, way: &[&str]) {
+        let Self::Table(fields) = self else { return };
+        match way {
+            [] => {}
+            [last] => drop(fields.remove(*last)),
+            [first, rest @ ..] => {
+                if let Some(below) = fields.get_mut(*first) {
+                    below.remove(rest);
+                }
+            }
+        }
+    }
+
+    /// Without the tables below `name` that hold nothing, and without itself then.
+    #[must_use]
+    pub(super) fn without_empty(mut self, name: &str) -> Self {
+        fn empty(of: &mut Meaning) -> bool {
+            let Meaning::Table(fields) = of else { return false };
+            fields.retain(|_, field| !empty(field));
+            fields.is_empty()
+        }
+        if let Self::Table(fields) = &mut self
+            && fields.get_mut(name).is_some_and(empty)
+        {
+            fields.remove(name);
+        }
+        self
+    }
+
     fn field(&mut self, name: &str, missing: impl FnOnce() -> Self) -> &mut Self {
         match self {
             Self::Table(fields) => fields.entry(name.into()).or_insert_with(missing),

@@ -58,7 +58,7 @@ pub(crate) struct Patch {
     pub(crate) new: String,
 }
 
-/// Adds the wanted bindings that `text` does not have yet. Nothing else changes, and the result is
+/// Adds the wanted bindings that Herdr does not have from `text` yet. Nothing else changes, and the result is
 /// parsed again: it means what the file meant, plus our entries.
 ///
 /// # Errors
@@ -67,8 +67,11 @@ pub(crate) fn merge(text: &[u8], wanted: &[Wanted]) -> Result<Merged, KeysError>
     let document = Document::parse(text)?;
     let entries = document.entries()?;
     let owners = Owners::of(&document, &entries)?;
-    let missing: Vec<&Wanted> =
-        wanted.iter().filter(|wanted| !entries.iter().any(|entry| entry.is(&wanted.command))).collect();
+    // An entry that Herdr does not bind is none, and stays: it may be its owner's way to switch it off and on.
+    let is_live = |wanted: &&Wanted| {
+        (0..entries.len()).any(|i| entries[i].is(&wanted.command) && !owners.bound(i).live.is_empty())
+    };
+    let missing: Vec<&Wanted> = wanted.iter().filter(|wanted| !is_live(wanted)).collect();
     let placed = choose(&owners, &missing);
     let new: Vec<(&Wanted, Chord)> =
         missing.iter().zip(&placed).filter_map(|(wanted, placed)| Some((*wanted, placed.chord?))).collect();

@@ -13,6 +13,7 @@ mod lines;
 mod marker;
 mod meaning;
 mod merge;
+mod notices;
 mod observe;
 mod owners;
 mod unmerge;
@@ -24,9 +25,10 @@ pub(crate) use block::block;
 pub(crate) use choose::Placed;
 pub(crate) use chord::Chord;
 pub(crate) use marker::without_markers;
-pub(crate) use merge::{Added, merge};
+pub(crate) use merge::{Added, Patch, merge};
+pub(crate) use notices::{delivery, with_notices, without_notices};
 pub(crate) use observe::{PluginEntry, State, chords_of, entries_of_the_plugin, observe};
-pub(crate) use owners::Holder;
+pub(crate) use owners::{Holder, Lost, Reason};
 pub(crate) use unmerge::{unmerge, unmerge_marked};
 
 /// A binding that should be there.

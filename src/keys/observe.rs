@@ -123,6 +123,13 @@ fn live(owners: &Owners, chord: Chord) -> Live {
     Live { chord, displaces: owners.default_of(chord).map(Into::into) }
 }
 
+impl Action {
+    /// Whether a press of some chord starts it.
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(&self.state, State::Bound { live, .. } if !live.is_empty())
+    }
+}
+
 impl super::document::Entry {
     /// Whether it binds this action of a plugin. Herdr takes the id as it stands, blanks included.
     pub(super) fn is(&self, command: &str) -> bool {

@@ -7,7 +7,7 @@ pub(super) fn annotations(checks: &[Check], strict: bool) -> Vec<String> {
     let fails = |check: &&Check| match check.status {
         Status::Fail => true,
         Status::Warn => strict,
-        Status::Ok | Status::Skip => false,
+        Status::Ok | Status::Note | Status::Skip => false,
     };
     checks
         .iter()

@@ -4,7 +4,7 @@
 use super::change::{BuildChange, BundleChange, Change, FileChange, PluginChange, ProgramChange};
 use super::ledger::Ledger;
 use super::leftovers;
-use super::receipt::{self, KeysReceipt, ProgramReceipt, Receipt, State, What};
+use super::receipt::{self, KeysReceipt, NoticesReceipt, ProgramReceipt, Receipt, State, What};
 use super::registration::Registered;
 use super::way;
 use super::write::write_program;
@@ -149,6 +149,10 @@ impl Apply<'_> {
                     let added = change.added.clone();
                     let added = added.map(|added| KeysReceipt { path: Some(change.path.clone()), added });
                     receipt.keys.extend(added.filter(|added| !receipt.keys.contains(added)));
+                    let path = || change.path.clone();
+                    receipt
+                        .notices
+                        .extend(change.notices.clone().map(|patch| NoticesReceipt { path: path(), patch }));
                 }
                 Change::Plugin(change) => receipt.note_plugin(&change.from, &change.to),
                 Change::Build(BuildChange { createos: Some(path), .. }) if receipt.program.is_none() => {

@@ -26,12 +26,16 @@ pub(crate) struct Programs {
     /// git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) git: Option<PathBuf>,
+    /// Herdr, where its server does not name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) herdr: Option<PathBuf>,
 }
 
 impl Programs {
     /// The programs that were found.
-    pub(crate) fn new(createos: Option<&Path>, git: Option<&Path>) -> Self {
-        Self { schema_version: 1, createos: createos.map(Into::into), git: git.map(Into::into) }
+    pub(crate) fn new(createos: Option<&Path>, git: Option<&Path>, herdr: Option<&Path>) -> Self {
+        let [createos, git, herdr] = [createos, git, herdr].map(|path| path.map(Into::into));
+        Self { schema_version: 1, createos, git, herdr }
     }
 
     /// Reads the record in the plugin's folder; none without one.
@@ -54,7 +58,7 @@ impl Programs {
 
     /// Each recorded program with its name.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        let named = [("createos", &self.createos), ("git", &self.git)];
+        let named = [("createos", &self.createos), ("git", &self.git), ("herdr", &self.herdr)];
         named.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?)))
     }
 }
@@ -102,7 +106,7 @@ mod tests {
     fn the_manifest_is_valid_and_runs_nothing_but_this_program() {
         let dir = tempfile::tempdir().unwrap();
         let odd = Path::new("/opt/a \"b\" \\ ü/createos-sandbox");
-        for (name, contents) in files(odd, &Programs::new(Some(Path::new("/c")), None)).unwrap() {
+        for (name, contents) in files(odd, &Programs::new(Some(Path::new("/c")), None, None)).unwrap() {
             std::fs::write(dir.path().join(name), contents).unwrap();
         }
         let manifest = Manifest::read(dir.path()).unwrap();

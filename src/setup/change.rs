@@ -2,7 +2,7 @@
 //! it back.
 
 use super::receipt::{PluginState, What};
-use crate::keys::Added;
+use crate::keys::{Added, Patch};
 use crate::paths::Paths;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -81,6 +81,8 @@ pub(crate) struct FileChange {
     pub(crate) summary: String,
     /// Bindings that this adds, for the receipt.
     pub(crate) added: Option<Added>,
+    /// The edit that turns Herdr's notices on, for the receipt.
+    pub(crate) notices: Option<Patch>,
     /// Commands whose older binding of ours this takes out.
     pub(crate) rebound: Vec<String>,
 }

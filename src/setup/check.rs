@@ -10,8 +10,10 @@ use serde::Serialize;
 pub(crate) enum Status {
     /// As it should be.
     Ok,
-    /// Worth knowing; nothing fails because of it.
+    /// Worth knowing; it may be a fault.
     Warn,
+    /// Worth knowing and no fault: somebody chose it, or may. It never fails.
+    Note,
     /// Not as it should be.
     Fail,
     /// It does not apply here.
@@ -71,6 +73,11 @@ impl Check {
     /// Worth knowing.
     pub(crate) fn warn(id: &'static str, message: impl Into<String>) -> Self {
         Self::new(id, Status::Warn, message)
+    }
+
+    /// Worth knowing, and no fault.
+    pub(crate) fn note(id: &'static str, message: impl Into<String>) -> Self {
+        Self::new(id, Status::Note, message)
     }
 
     /// Not as it should be.
@@ -133,8 +140,10 @@ impl Check {
 pub(crate) struct Summary {
     /// As they should be.
     pub(crate) ok: usize,
-    /// Worth knowing.
+    /// Worth knowing; perhaps faults.
     pub(crate) warnings: usize,
+    /// Worth knowing, and no faults.
+    pub(crate) notes: usize,
     /// Failed.
     pub(crate) failed: usize,
     /// Did not apply.
@@ -148,6 +157,7 @@ impl Summary {
         Self {
             ok: count(Status::Ok),
             warnings: count(Status::Warn),
+            notes: count(Status::Note),
             failed: count(Status::Fail),
             skipped: count(Status::Skip),
         }
@@ -159,7 +169,7 @@ pub(crate) fn exit_code(checks: &[Check], strict: bool) -> u8 {
     let fails = |check: &Check| match check.status {
         Status::Fail => check.required || strict,
         Status::Warn => strict,
-        Status::Ok | Status::Skip => false,
+        Status::Ok | Status::Note | Status::Skip => false,
     };
     u8::from(checks.iter().any(fails))
 }
@@ -173,6 +183,6 @@ mod tests {
         let warn = [Check::ok("a", ""), Check::warn("b", "")];
         assert_eq!((exit_code(&warn, false), exit_code(&warn, true)), (0, 1));
         assert_eq!(exit_code(&[Check::fail("a", "").required()], false), 1);
-        assert_eq!(exit_code(&[Check::skip("a", "")], true), 0);
+        assert_eq!(exit_code(&[Check::skip("a", ""), Check::note("b", "")], true), 0);
     }
 }

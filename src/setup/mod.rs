@@ -37,21 +37,23 @@ use crate::cli::SetupArgs;
 use crate::command;
 use crate::error::{Error, IoContext, Result};
 use crate::herdr::{Herdr, Reload};
+use crate::keys::Chord;
 use crate::paths::Paths;
 use crate::state::Record;
-use crate::ui;
+use crate::ui::{self, Said};
 use apply::{Apply, Purpose};
 use change::Change;
 use check::{Check, Status};
 use checks::Context;
 use install::missing::Consent;
 use observe::{Depth, Observed, observe};
-use plan::{Plan, Warning};
+use plan::{Displaced, Plan, Warning};
 use receipt::{Receipt, What};
 use render::Detail;
 use report::{Command, Report};
 use request::{Mode, Request};
 use std::ffi::OsString;
+use std::path::Path;
 
 /// Runs `setup`; the exit code. With `--json` stdout holds one document, whatever happens.
 ///
@@ -206,11 +208,8 @@ impl Session<'_> {
         if let Ok(Some(receipt)) = &observed.receipt {
             self.same_folder(receipt)?;
         }
-        let mut plan = plan::plan(self.request, &observed, self.paths, &own)?;
-        if self.request.settings.shape.is_some() {
-            let context = Context::new(template, self.request, &observed, self.paths, ui::is_on_terminal());
-            plan.warnings.extend(Warning::of(checks::shape(&context)));
-        }
+        let mut request = self.request.clone();
+        let mut plan = self.plan(&request, &observed, &own)?;
         report.add_plan(&plan, self.paths);
         let was_killed =
             matches!(&observed.receipt, Ok(Some(receipt)) if receipt.state == receipt::State::Applying);
@@ -220,8 +219,15 @@ impl Session<'_> {
             self.say("Nothing was changed.");
             return Ok(self.code(&plan));
         }
-        if !self.go_ahead(&self.title(&observed), &plan, "Continue?", true)? {
-            return Ok(u8::from(!self.request.dry_run));
+        loop {
+            match self.agree(&self.title(&observed), &plan)? {
+                Answer::Go => break,
+                Answer::Leave => return Ok(u8::from(!self.request.dry_run)),
+                Answer::Keep(action, chord) => request = request.choosing(&action, chord),
+                Answer::Notices => request = request.with_notices(),
+            }
+            plan = self.plan(&request, &observed, &own)?;
+            report.add_plan(&plan, self.paths);
         }
         self.apply(&observed, &plan, Purpose::Setup)?;
         report.changed = true;
@@ -231,6 +237,49 @@ impl Session<'_> {
         }
         self.say(done(&plan));
         Ok(self.code(&plan))
+    }
+
+    /// What is to be done for this request, with what is worth a warning around it.
+    fn plan(&self, request: &Request, observed: &Observed, own: &Path) -> Result<Plan> {
+        let template = template::herdr();
+        let mut plan = plan::plan(request, observed, self.paths, own)?;
+        let context = Context::new(template, request, observed, self.paths, ui::is_on_terminal());
+        let shadowed = template.requirements.iter().filter_map(|one| checks::shadowed(&context, one));
+        plan.warnings.extend(shadowed.filter_map(Warning::of));
+        if request.settings.shape.is_some() {
+            plan.warnings.extend(Warning::of(checks::shape(&context)));
+        }
+        Ok(plan)
+    }
+
+    /// The one question of a setup. What it offers beside yes and no changes the plan, which is shown again then.
+    fn agree(&self, title: &str, plan: &Plan) -> Result<Answer> {
+        let keep = plan.displaced.as_ref().and_then(|displaced| Some((displaced, displaced.instead?)));
+        let edits = edits_keys(plan);
+        let (keep, notices) = (keep.filter(|_| edits), plan.notices_off && edits);
+        if !self.asks() || (keep.is_none() && !notices) {
+            let go = self.go_ahead(title, plan, "Continue?", true)?;
+            return Ok(if go { Answer::Go } else { Answer::Leave });
+        }
+        self.say(render::plan(title, plan, self.paths, Detail { diffs: true }));
+        let mut others = Vec::new();
+        if let Some((Displaced { action, field, .. }, chord)) = keep {
+            self.say(format!("  k  keeps Herdr's {field}: {action} gets {chord}"));
+            others.push('k');
+        }
+        if notices {
+            self.say("  t  turns Herdr's notices on, too: they tell what an action did");
+            others.push('t');
+        }
+        Ok(match (ui::choose("Continue?", true, &others)?, keep) {
+            (Said::Yes, _) => Answer::Go,
+            (Said::Other('k'), Some((displaced, chord))) => Answer::Keep(displaced.action.clone(), chord),
+            (Said::Other('t'), _) => Answer::Notices,
+            _ => {
+                self.say("Nothing was changed.");
+                Answer::Leave
+            }
+        })
     }
 
     /// An installation failed. When what it was to bring is there all the same (its installer came that far,
@@ -321,7 +370,7 @@ impl Session<'_> {
 
     /// Another configuration folder has another registry and another `config.json`.
     fn same_folder(&self, receipt: &Receipt) -> Result<()> {
-        let real = |path: &std::path::Path| {
+        let real = |path: &Path| {
             let path = files::absolute(path);
             path.canonicalize().unwrap_or(path)
         };
@@ -446,6 +495,18 @@ impl Session<'_> {
     }
 }
 
+/// What a person says to a plan.
+enum Answer {
+    /// Do it.
+    Go,
+    /// Do nothing.
+    Leave,
+    /// Give this action another chord, so that Herdr keeps its own.
+    Keep(String, Chord),
+    /// Turn Herdr's notices on as well.
+    Notices,
+}
+
 fn herdr(observed: &Observed) -> Option<Herdr> {
     observed.programs.get("herdr").and_then(|program| program.path()).map(Herdr::new)
 }
@@ -513,5 +574,9 @@ fn done(plan: &Plan) -> String {
     };
     let undo = format!("Take it all back: {}", command::setup().flag("--undo"));
     let difference = "(herdr config reset-keys would also take the keys that you bound yourself)";
-    format!("{start}\nSign the agent in inside its pane the first time.\n{undo}\n  {difference}")
+    let displaced = plan.displaced.as_ref().map_or_else(String::new, |displaced| {
+        let Displaced { action, field, way_back, .. } = displaced;
+        format!("Herdr's {field} has no key now; to give it back, and {action} another one: {way_back}\n")
+    });
+    format!("{start}\nSign the agent in inside its pane the first time.\n{displaced}{undo}\n  {difference}")
 }

@@ -3,7 +3,7 @@
 
 use super::bundle::{self, Programs};
 use super::files::FileSeen;
-use super::programs::{self, Program};
+use super::programs::{self, Choice, OnPath, Program};
 use super::receipt::Receipt;
 use super::request::{Request, WantedPlugin};
 use super::session::{self, Credentials, Session};
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::herdr::{Diagnostics, Herdr, Manifest, Plugin, read_registry};
 use crate::paths::Paths;
 use crate::state::{Record, Store};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// How much is looked at.
@@ -32,6 +32,12 @@ pub(crate) enum Depth {
 pub(crate) struct Observed {
     /// Each requirement's program, by the requirement's id.
     pub(crate) programs: BTreeMap<String, Program>,
+    /// Requirements whose program a variable names.
+    pub(crate) named: BTreeSet<String>,
+    /// What a shell runs under each program's name.
+    pub(crate) on_path: BTreeMap<String, OnPath>,
+    /// Whether what the registered plugin's manifest starts can be started; none when that was not tried.
+    pub(crate) starts: Option<Result<(), String>>,
     /// Where the official CLI's credential comes from.
     pub(crate) credentials: Credentials,
     /// Whether it can be used.
@@ -76,6 +82,8 @@ pub(crate) struct Registered {
 /// A developer's checkout of the plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Checkout {
+    /// What its manifest starts and is not there.
+    pub(crate) lacks: Option<String>,
     /// Its real path, as Herdr will register it.
     pub(crate) root: PathBuf,
     /// It has a `build.sh`.
@@ -95,31 +103,25 @@ pub(crate) fn provider(flags: &Settings, config: &FileSeen) -> Provider {
 pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, depth: Depth) -> Observed {
     let config = FileSeen::look(&paths.plugin_config());
     let provider = provider(&request.settings, &config);
-    let found: Vec<(&Requirement, Vec<PathBuf>)> = template
-        .requirements
-        .iter()
-        .map(|requirement| (requirement, programs::candidates(requirement, paths.home())))
-        .collect();
-    let path_of =
-        |id: &str| found.iter().find(|(r, _)| r.id == id).and_then(|(_, paths)| paths.first().cloned());
+    let everything = depth == Depth::Doctor;
+    let wanted = template.requirements.iter().filter(|requirement| {
+        everything || requirement.needed != Need::Bun || request.plugin != WantedPlugin::Bundled
+    });
+    let wanted: Vec<&Requirement> = wanted.collect();
+    let choices = choose(&wanted, paths);
+    let path_of = |id: &str| choices.get(id).and_then(|choice| choice.program.path().map(Path::to_path_buf));
     let createos = path_of("createos").filter(|_| provider == Provider::Createos);
     let herdr = path_of("herdr").map(Herdr::new);
-    let everything = depth == Depth::Doctor;
 
     std::thread::scope(|scope| {
-        let versions: Vec<_> = found
-            .iter()
-            .filter(|(requirement, _)| {
-                everything || requirement.needed != Need::Bun || request.plugin != WantedPlugin::Bundled
+        let asks_shapes = everything || request.settings.shape.is_some();
+        // One after the other: two calls at once would both renew a session that has just expired.
+        let account = createos.as_deref().map(|path| {
+            scope.spawn(move || {
+                let session = session::probe(path);
+                (session, asks_shapes.then(|| Client::createos(path).shapes()))
             })
-            .map(|(requirement, paths)| {
-                let paths = paths.clone();
-                (requirement.id.clone(), scope.spawn(|| programs::probe_best(requirement, paths)))
-            })
-            .collect();
-        let session = createos.as_deref().map(|path| scope.spawn(move || session::probe(path)));
-        let shapes = createos.as_deref().filter(|_| everything || request.settings.shape.is_some());
-        let shapes = shapes.map(|path| scope.spawn(move || Client::createos(path).shapes()));
+        });
         // Herdr would wait for ever for what a FIFO says.
         let readable = crate::fs::irregular(paths.herdr_config_file()).is_none();
         let diagnostics =
@@ -132,13 +134,21 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
         let keys = FileSeen::look(paths.herdr_config_file());
         let plugin = registered(&paths.herdr_config_dir().join("plugins.json"), &template.plugin.id);
         let folder = paths.bundled_plugin();
+        let starts = plugin.as_ref().ok().and_then(Option::as_ref).filter(|_| everything).map(|registered| {
+            let is_bundled = same_folder(&registered.plugin.root, &folder);
+            starts(registered, is_bundled)
+        });
+        let (session, shapes) = account.map_or((Session::NotAsked, None), join);
         Observed {
-            programs: versions.into_iter().map(|(id, probe)| (id, join(probe))).collect(),
+            named: choices.iter().filter(|(_, choice)| choice.named).map(|(id, _)| id.clone()).collect(),
+            on_path: choices.iter().map(|(id, choice)| (id.clone(), choice.on_path.clone())).collect(),
+            programs: choices.into_iter().map(|(id, choice)| (id, choice.program)).collect(),
+            starts,
             credentials: Credentials::look(paths.home(), |name| {
                 std::env::var_os(name).is_some_and(|value| !value.is_empty())
             }),
-            session: session.map_or(Session::NotAsked, join),
-            shapes: shapes.map(join),
+            session,
+            shapes,
             diagnostics: diagnostics.map(join),
             server: server.map(join),
             plugin,
@@ -154,6 +164,36 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
             isolation: isolation.map(join),
             mappings: Store::peek(&paths.plugin_state()).map(|state| state.records),
         }
+    })
+}
+
+/// Each program's choice, asked at the same time.
+fn choose(wanted: &[&Requirement], paths: &Paths) -> BTreeMap<String, Choice> {
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = wanted
+            .iter()
+            .map(|requirement| {
+                let ask = || programs::choose(requirement, programs::candidates(requirement, paths.home()));
+                (requirement.id.clone(), scope.spawn(ask))
+            })
+            .collect();
+        asked.into_iter().map(|(id, choice)| (id, join(choice))).collect()
+    })
+}
+
+/// Whether two spellings lead to the same folder.
+pub(crate) fn same_folder(one: &Path, other: &Path) -> bool {
+    one == other || other.canonicalize().is_ok_and(|real| real == one)
+}
+
+/// Whether the programs of the manifest can be started, as Herdr starts them: ours says its version, somebody
+/// else's is only looked for.
+fn starts(registered: &Registered, is_bundled: bool) -> Result<(), String> {
+    let Ok(manifest) = &registered.manifest else { return Ok(()) };
+    manifest.programs().into_iter().try_for_each(|program| {
+        let path = Manifest::resolve(&registered.plugin.root, program)
+            .ok_or_else(|| format!("its manifest starts {program}, which is not there"))?;
+        if is_bundled { programs::is_ours(&path) } else { Ok(()) }
     })
 }
 
@@ -194,7 +234,9 @@ fn checkout(folder: &Path, id: &str) -> Result<Checkout, Error> {
                 command::herdr(["plugin", "link"]).path(&root)
             )));
     }
+    let lacks = manifest.programs().into_iter().find(|program| Manifest::resolve(&root, program).is_none());
     Ok(Checkout {
+        lacks: lacks.map(str::to_owned),
         has_build: root.join("build.sh").is_file(),
         runs_on_bun: manifest.runs_on_bun(&root),
         root,

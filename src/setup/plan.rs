@@ -8,8 +8,10 @@ use super::observe::{Observed, Registered};
 use super::receipt::PluginState;
 use super::request::{Request, WantedPlugin};
 use super::{plan_config, plan_keys};
+use crate::command::Command;
 use crate::config::Provider;
 use crate::error::{Error, Result};
+use crate::keys::Chord;
 use crate::paths::Paths;
 use std::path::{Path, PathBuf};
 
@@ -30,8 +32,26 @@ pub(crate) struct Plan {
     pub(crate) block: Option<String>,
     /// The chords of each action afterwards, in the order of the actions.
     pub(crate) chords: Vec<(String, Vec<String>)>,
+    /// An action that takes a default of Herdr's by this plan, unasked: its name, the field that loses its key, and
+    /// what would take none.
+    pub(crate) displaced: Option<Displaced>,
+    /// Whether Herdr's notices are off, and could be turned on with this plan.
+    pub(crate) notices_off: bool,
     /// The key that `prefix` stands for, where `config.toml` can be read.
     pub(crate) prefix: Option<String>,
+}
+
+/// A default of Herdr's that one of our bindings takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Displaced {
+    /// Our action.
+    pub(crate) action: String,
+    /// The name in `[keys]` of what has no key then.
+    pub(crate) field: String,
+    /// The chord that would take nothing from anybody; none when there is none.
+    pub(crate) instead: Option<Chord>,
+    /// The setup with it, to be typed.
+    pub(crate) way_back: Command,
 }
 
 /// Something that is not as it should be and does not stop the setup.
@@ -96,6 +116,13 @@ fn plan_plugin(
         }
         WantedPlugin::Checkout(_) => {
             let checkout = observed.checkout.as_ref().expect("it is looked at when it is wanted").clone()?;
+            if let (Some(program), false) = (&checkout.lacks, checkout.has_build) {
+                return Err(Error::usage(format!(
+                    "--local: the manifest in {} starts {program}, which is not there",
+                    checkout.root.display()
+                ))
+                .help("build the plugin, then run this again"));
+            }
             PluginState::Linked { root: checkout.root, enabled: true }
         }
         WantedPlugin::Github(source) => PluginState::Github { source: source.clone(), enabled: true },
@@ -136,7 +163,13 @@ fn plan_bundle(
     let found = |id: &str| observed.programs.get(id).and_then(|program| program.path());
     let provider = super::observe::provider(&request.settings, &observed.config);
     let createos = found("createos").filter(|_| provider == Provider::Createos);
-    let after = bundle::files(own, &Programs::new(createos, found("git")))?;
+    // A variable names Herdr for this shell only.
+    let recorded = observed.recorded.as_ref().ok().and_then(Option::as_ref);
+    let herdr = match observed.named.contains("herdr") {
+        true => recorded.and_then(|recorded| recorded.herdr.as_deref()).filter(|path| path.exists()),
+        false => found("herdr"),
+    };
+    let after = bundle::files(own, &Programs::new(createos, found("git"), herdr))?;
     if observed.bundle == after {
         plan.right += 1;
     } else {

@@ -65,6 +65,7 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
         backup,
         summary,
         added: None,
+        notices: None,
         rebound: Vec::new(),
     }));
     Ok(())

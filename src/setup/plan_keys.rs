@@ -2,7 +2,7 @@
 
 use super::change::{Change, FileChange};
 use super::observe::Observed;
-use super::plan::{Plan, Warning};
+use super::plan::{Displaced, Plan, Warning};
 use super::receipt::What;
 use super::request::Request;
 use super::{backup, words};
@@ -19,9 +19,7 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
     plan.prefix = seen.as_ref().map(|seen| seen.prefix.clone());
     if !request.edit_keys {
         let bound = |action: &str| {
-            seen.iter()
-                .flat_map(|seen| &seen.actions)
-                .any(|known| known.action == action && matches!(known.state, State::Bound { .. }))
+            seen.iter().flat_map(|seen| &seen.actions).any(|known| known.action == action && known.is_live())
         };
         let missing: Vec<Wanted> = request.keys.iter().filter(|key| !bound(&key.action)).cloned().collect();
         if !missing.is_empty() {
@@ -54,10 +52,18 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
     }
     let (base, rebound) = without_rechosen(plan, request, observed)?;
     let merged = keys::merge(&base, &request.keys).map_err(unparsable)?;
-    note_placed(plan, request, &merged.placed);
-    if merged.text == file.contents() {
+    note_placed(plan, request, &merged.placed, file.contents());
+    let off = keys::delivery(&merged.text).is_ok_and(|on| on.is_none());
+    plan.notices_off = off && !request.notices && file.owner.is_ours_to_write();
+    let notices = match request.notices {
+        true => keys::with_notices(&merged.text).map_err(unparsable)?,
+        false => None,
+    };
+    let text = notices.as_ref().map_or(&merged.text, |with| &with.text).clone();
+    let notices = notices.map(|with| with.patch);
+    if text == file.contents() {
         plan.right += 1;
-        plan.chords = chords(&merged.text, &request.keys);
+        plan.chords = chords(&text, &request.keys);
         return Ok(());
     }
     if !file.owner.is_ours_to_write() {
@@ -65,7 +71,8 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
             message: format!("{shown} was not written: {}", words::owner(&file.owner)),
             fix: Some(format!("put the block below {}", words::by_hand(&file.owner))),
         });
-        plan.block = Some(merged.block);
+        let more = notices.map_or_else(String::new, |patch| format!("\n{}\n", patch.new.trim()));
+        plan.block = Some(format!("{}{more}", merged.block));
         plan.chords = chords(file.contents(), &request.keys);
         return Ok(());
     }
@@ -73,15 +80,18 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
     let plural = if count == 1 { "binding" } else { "bindings" };
     let place =
         if merged.after_line == 0 { String::new() } else { format!(" after line {}", merged.after_line) };
-    plan.chords = chords(&merged.text, &request.keys);
+    let bindings = (count > 0).then(|| format!("{count} {plural}{place}"));
+    let on = notices.as_ref().map(|_| "Herdr's notices on".to_owned());
+    plan.chords = chords(&text, &request.keys);
     plan.changes.push(Change::File(FileChange {
         what: What::Keys,
         path: file.path.clone(),
         before: file.bytes.clone(),
         backup: file.bytes.as_ref().and_then(|bytes| backup::place(&file.path, bytes)),
-        after: Some(merged.text),
-        summary: format!("{count} {plural}{place}"),
+        after: Some(text),
+        summary: bindings.into_iter().chain(on).collect::<Vec<_>>().join(", "),
         added: merged.added,
+        notices,
         rebound,
     }));
     Ok(())
@@ -118,6 +128,8 @@ fn without_rechosen(
                 text = unmerged.text;
                 rebound.push(wanted.command.clone());
             }
+            // A dead entry stays, and the chord is added beside it.
+            None if live.is_empty() => {}
             None => plan.warnings.push(Warning {
                 message: format!(
                     "{} is bound already by an entry of yours; --key {}={} was not applied",
@@ -149,7 +161,7 @@ fn warn_direct(plan: &mut Plan, request: &Request) {
 }
 
 /// Says why an action did not get its first choice, and which default of Herdr's gives way.
-fn note_placed(plan: &mut Plan, request: &Request, placed: &[Placed]) {
+fn note_placed(plan: &mut Plan, request: &Request, placed: &[Placed], text: &[u8]) {
     for placed in placed {
         match (&placed.chord, &placed.instead_of) {
             (Some(chord), Some(refused)) => plan
@@ -162,8 +174,31 @@ fn note_placed(plan: &mut Plan, request: &Request, placed: &[Placed]) {
             _ => {}
         }
         if let (Some(chord), Some(field)) = (&placed.chord, &placed.displaces) {
-            plan.notes.push(format!("{chord} runs {} instead of Herdr's own {field}", placed.action));
+            let asks = if placed.action == "delete" { ", which asks first," } else { "" };
+            plan.notes.push(format!("{chord} runs {}{asks} instead of Herdr's own {field}", placed.action));
+            if !request.chosen_keys.contains(&placed.action) && plan.displaced.is_none() {
+                let displaced = displaced(request, &placed.action, field, *chord, text);
+                plan.notes.push(format!("to keep {field}: {}", displaced.way_back));
+                plan.displaced = Some(displaced);
+            }
         }
+    }
+}
+
+/// What would leave Herdr its default: `prefix+alt+` and the same letter, or what a merge gives in its place.
+fn displaced(request: &Request, action: &str, field: &str, chord: Chord, text: &[u8]) -> Displaced {
+    let alt: Option<Chord> = chord.letter().and_then(|letter| format!("prefix+alt+{letter}").parse().ok());
+    let chosen = alt.and_then(|alt| {
+        let merged = keys::merge(text, &request.clone().choosing(action, alt).keys).ok()?;
+        let placed = merged.placed.into_iter().find(|placed| placed.action == action)?;
+        placed.chord.filter(|_| placed.displaces.is_none())
+    });
+    let shown = chosen.or(alt).map_or_else(|| "CHORD".to_owned(), |chord| chord.to_string());
+    Displaced {
+        action: action.into(),
+        field: field.into(),
+        instead: chosen,
+        way_back: request.with_key(action, &shown),
     }
 }
 

@@ -55,27 +55,80 @@ impl Program {
     }
 }
 
-/// Where a program is: in its variable, on PATH, and where its installer puts it even when that is not on
-/// PATH. This program itself is passed over, which the shim under the name `createos` leads to.
-pub(crate) fn candidates(requirement: &Requirement, home: &Path) -> Vec<PathBuf> {
+/// Where a program may be.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidates {
+    /// The copies, best first.
+    paths: Vec<PathBuf>,
+    /// The copy that PATH leads to.
+    first_on_path: Option<PathBuf>,
+    /// Its variable names the only one.
+    named: bool,
+}
+
+/// The copy that doctor, setup and actions use, all of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    /// What it is.
+    pub(crate) program: Program,
+    /// Its variable names it.
+    pub(crate) named: bool,
+    /// What PATH leads to, where that is another copy; nothing when PATH has none.
+    pub(crate) on_path: OnPath,
+}
+
+/// What a shell runs under a program's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum OnPath {
+    /// The chosen copy.
+    Chosen,
+    /// This other one.
+    Other(PathBuf),
+    /// None.
+    Nothing,
+}
+
+/// Where a program is: what its variable names and nothing else, as the actions have it; else on PATH, and where
+/// its installer puts it even when that is not on PATH. This program itself is passed over, which the shim under
+/// the name `createos` leads to.
+pub(crate) fn candidates(requirement: &Requirement, home: &Path) -> Candidates {
     let named = requirement.variable.as_ref().and_then(std::env::var_os).and_then(|value| {
         // Herdr's server says so of a binary that was replaced under it (contract `herdr.md` 6.1).
         let text = value.to_string_lossy();
         let path = PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(&text));
         (path.is_absolute() && path.exists()).then_some(path)
     });
-    let on_path = which::which_all(&requirement.program).into_iter().flatten();
-    let landed = install::landed(&requirement.id, home);
     let own = Own::of_this_process();
+    let is_other = |path: &PathBuf| !own.as_ref().is_some_and(|own| own.is(path));
+    let on_path: Vec<PathBuf> =
+        which::which_all(&requirement.program).into_iter().flatten().filter(is_other).collect();
+    let first_on_path = on_path.first().cloned();
+    if let Some(path) = named.filter(is_other) {
+        return Candidates { paths: vec![path], first_on_path, named: true };
+    }
     let mut seen = BTreeSet::new();
-    let all = named.into_iter().chain(on_path).chain(landed);
-    all.filter(|path| !own.as_ref().is_some_and(|own| own.is(path)))
-        .filter(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())))
-        .collect()
+    let all = on_path.into_iter().chain(install::landed(&requirement.id, home).into_iter().filter(is_other));
+    let paths = all.filter(|path| seen.insert(real(path))).collect();
+    Candidates { paths, first_on_path, named: false }
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// The first of these copies that will do; the first one when none does.
-pub(crate) fn probe_best(requirement: &Requirement, paths: Vec<PathBuf>) -> Program {
+pub(crate) fn choose(requirement: &Requirement, candidates: Candidates) -> Choice {
+    let Candidates { paths, first_on_path, named } = candidates;
+    let program = probe_best(requirement, paths);
+    let on_path = match (first_on_path, program.path()) {
+        (None, _) => OnPath::Nothing,
+        (Some(first), Some(chosen)) if real(&first) != real(chosen) => OnPath::Other(first),
+        (Some(_), _) => OnPath::Chosen,
+    };
+    Choice { program, named, on_path }
+}
+
+fn probe_best(requirement: &Requirement, paths: Vec<PathBuf>) -> Program {
     let mut first = None;
     for path in paths {
         let program = probe(requirement, path);
@@ -108,6 +161,20 @@ fn probe(requirement: &Requirement, path: PathBuf) -> Program {
     match newest {
         Some(word) => Program::Found { path, version: None, text: word.to_owned() },
         None => Program::Broken { path, reason: format!("{} printed no version", call()) },
+    }
+}
+
+/// Whether the program at `path` is a `createos-sandbox` that runs here.
+pub(crate) fn is_ours(path: &Path) -> Result<(), String> {
+    let shown = path.display();
+    let ended = Run::new(path).arg("--version").cwd("/").limit(LIMIT).run();
+    match ended {
+        Err(error) => Err(format!("{shown} does not start: {error}")),
+        Ok(ended) if !ended.success() => Err(format!("{shown} --version ended with {}", ended.code())),
+        Ok(ended) if !ended.stdout_text().starts_with(env!("CARGO_PKG_NAME")) => {
+            Err(format!("{shown} is not createos-sandbox"))
+        }
+        Ok(_) => Ok(()),
     }
 }
 

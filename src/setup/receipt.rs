@@ -5,7 +5,7 @@ use crate::command;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::{Digest, Mode, digest, kill_point, stage, write_atomic};
 use crate::herdr::{GithubSource, Source};
-use crate::keys::Added;
+use crate::keys::{Added, Patch};
 use crate::paths::{PLUGIN_ID, Paths};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -38,6 +38,9 @@ pub(crate) struct Receipt {
     /// Herdr's configuration folder, absolute; absent in the receipts of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) herdr_config: Option<PathBuf>,
+    /// Edits that turned Herdr's notices on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notices: Vec<NoticesReceipt>,
     /// A copy of a program that a build may have replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) program: Option<ProgramReceipt>,
@@ -89,6 +92,16 @@ impl KeysReceipt {
     pub(crate) fn may_be_in(&self, path: &Path) -> bool {
         self.path.as_deref().is_none_or(|known| known == path)
     }
+}
+
+/// An edit of a file that turned Herdr's notices on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NoticesReceipt {
+    /// The file, as Herdr reads it.
+    pub(crate) path: PathBuf,
+    /// The edit.
+    #[serde(flatten)]
+    pub(crate) patch: Patch,
 }
 
 /// The users' files that setup writes.
@@ -221,6 +234,7 @@ impl Default for Receipt {
             plugin: None,
             keys: Vec::new(),
             herdr_config: None,
+            notices: Vec::new(),
             program: None,
             folders: Vec::new(),
         }

@@ -23,6 +23,9 @@ pub(super) fn doctor(checks: &[Check], columns: Option<usize>) -> String {
             if summary.warnings == 1 { "warning" } else { "warnings" }
         ));
     }
+    if summary.notes > 0 {
+        parts.push(format!("{} {}", summary.notes, if summary.notes == 1 { "note" } else { "notes" }));
+    }
     parts.push(format!("{} ok", summary.ok));
     text.push_str(&format!("{}. Nothing was changed.", parts.join(", ")));
     text
@@ -38,6 +41,7 @@ fn list(checks: &[Check], columns: Option<usize>) -> String {
         let (word, tone) = match check.status {
             Status::Ok => ("ok", Tone::Good),
             Status::Warn => ("warn", Tone::Careful),
+            Status::Note => ("note", Tone::Faint),
             Status::Fail => ("FAIL", Tone::Bad),
             Status::Skip => ("skip", Tone::Faint),
         };

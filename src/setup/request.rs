@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 /// A valid command line.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Request {
     /// What to do.
     pub(crate) mode: Mode,
@@ -27,6 +27,8 @@ pub(crate) struct Request {
     pub(crate) keys: Vec<Wanted>,
     /// Whether `config.toml` may be edited.
     pub(crate) edit_keys: bool,
+    /// Whether Herdr's notices are turned on.
+    pub(crate) notices: bool,
     /// Actions whose chord the command line gives.
     pub(crate) chosen_keys: Vec<String>,
     /// No questions.
@@ -115,6 +117,7 @@ impl Request {
             keys: wanted_keys(&chosen),
             chosen_keys: chosen.into_iter().map(|(action, _)| action).collect(),
             edit_keys: !args.no_keys,
+            notices: args.notices,
             yes: args.yes,
             install_missing: args.install_missing,
             json: args.json,
@@ -128,6 +131,25 @@ impl Request {
     pub(crate) fn forced(&self) -> Command {
         let again = self.again.clone();
         if self.rewrite == Rewrite::Reset { again } else { again.flag("--force") }
+    }
+
+    /// The same command line, had it named this chord for an action.
+    #[must_use]
+    pub(crate) fn choosing(mut self, action: &str, chord: Chord) -> Self {
+        self.again = self.with_key(action, &chord.to_string());
+        for wanted in self.keys.iter_mut().filter(|wanted| wanted.action == action) {
+            wanted.chord = chord;
+        }
+        self.chosen_keys.push(action.to_owned());
+        self
+    }
+
+    /// The same command line, had it asked for Herdr's notices.
+    #[must_use]
+    pub(crate) fn with_notices(mut self) -> Self {
+        self.again = self.again.flag("--notices");
+        self.notices = true;
+        self
     }
 
     /// The same setup, with this chord for an action.
@@ -161,7 +183,12 @@ fn again(args: &SetupArgs) -> Command {
         ("--sync-exclude", &args.sync_exclude),
         ("--key", &args.key),
     ];
-    let alone = [("--no-keys", args.no_keys), ("--force", args.force), ("--reset", args.reset)];
+    let alone = [
+        ("--notices", args.notices),
+        ("--no-keys", args.no_keys),
+        ("--force", args.force),
+        ("--reset", args.reset),
+    ];
     let once = once.into_iter().flat_map(|(flag, value)| value.iter().map(move |value| (flag, value)));
     let each = each.into_iter().flat_map(|(flag, values)| values.iter().map(move |value| (flag, value)));
     let again = once.chain(each).fold(command::setup(), |again, (flag, value)| again.with(flag, value));

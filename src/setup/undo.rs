@@ -24,7 +24,8 @@ pub(crate) fn plan(receipt: Option<&Receipt>, observed: &Observed, paths: &Paths
     let (receipt, is_recorded) = (receipt.unwrap_or(&none), receipt.is_some());
     // Keys first: they are what a person would miss the plugin by.
     for file in receipt.files.iter().rev() {
-        plan_file(&mut plan, file, paths, |now| match file.what {
+        let turned_on = receipt.notices.iter().any(|kept| kept.path == file.path);
+        plan_file(&mut plan, file, turned_on, paths, |now| match file.what {
             What::Keys => without_keys(now, receipt, file, paths),
             What::Config => without_settings(now, file, paths),
         })?;
@@ -66,6 +67,7 @@ type Rest = Option<Vec<u8>>;
 fn plan_file(
     plan: &mut Plan,
     file: &FileReceipt,
+    turned_on: bool,
     paths: &Paths,
     by_meaning: impl FnOnce(&[u8]) -> Result<Rest>,
 ) -> Result<()> {
@@ -93,6 +95,15 @@ fn plan_file(
     } else {
         (by_meaning(&now)?, "it changed since, so exactly our entries go")
     };
+    if let (What::Keys, Some(after)) = (file.what, &after)
+        && turned_on
+        && keys::delivery(after).is_ok_and(|on| on.is_some())
+    {
+        plan.notes.push(format!(
+            "{}: Herdr's notices, which a setup turned on, stay on: something was built on them",
+            paths.show(&file.path)
+        ));
+    }
     if after.as_ref() == Some(&now) {
         return Ok(());
     }
@@ -115,6 +126,7 @@ fn plan_file(
         backup: None,
         summary: summary.into(),
         added: None,
+        notices: None,
         rebound: Vec::new(),
     }));
     Ok(())
@@ -136,6 +148,11 @@ fn without_keys(now: &[u8], receipt: &Receipt, file: &FileReceipt, paths: &Paths
     let mut text = now.to_vec();
     for kept in receipt.keys.iter().rev().filter(|kept| kept.may_be_in(&file.path)) {
         text = keys::unmerge(&text, &kept.added).map_err(unreadable)?.text;
+    }
+    for kept in receipt.notices.iter().rev().filter(|kept| kept.path == file.path) {
+        if let Some(without) = keys::without_notices(&text, &kept.patch).map_err(unreadable)? {
+            text = without;
+        }
     }
     let text = keys::without_markers(&text).map_err(unreadable)?;
     Ok((!(text.is_empty() && file.original.is_none())).then_some(text))

@@ -104,6 +104,7 @@ fn change(what: What, file: &FileSeen, after: Option<Vec<u8>>, summary: &str) ->
         backup: None,
         summary: summary.into(),
         added: None,
+        notices: None,
         rebound: Vec::new(),
     })
 }

@@ -20,13 +20,32 @@ pub(crate) fn is_asking() -> bool {
     !NOTHING_IS_ASKED.load(Ordering::SeqCst)
 }
 
+/// What was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+    /// One of the letters that were offered beside yes and no.
+    Other(char),
+}
+
 /// Asks a yes-or-no question; Enter alone is `default`.
 ///
 /// # Errors
 /// The terminal cannot be read, or the person pressed Ctrl-C.
 pub(crate) fn confirm(question: &str, default: bool) -> Result<bool> {
+    Ok(choose(question, default, &[])? == Said::Yes)
+}
+
+/// Asks a question that has these letters as answers, too.
+///
+/// # Errors
+/// The terminal cannot be read, or the person pressed Ctrl-C.
+pub(crate) fn choose(question: &str, default: bool, others: &[char]) -> Result<Said> {
     let asking = Asking::begin()?;
-    ask(question, default).map_err(|source| {
+    ask(question, default, others).map_err(|source| {
         // The question hides the cursor, and only an answer shows it again.
         let _gone = super::raw_note(b"\x1b[?25h\n");
         if source.kind() == io::ErrorKind::Interrupted {
@@ -41,14 +60,15 @@ pub(crate) fn confirm(question: &str, default: bool) -> Result<bool> {
     })
 }
 
-/// `y` and `n` answer at once. Another letter begins a word, which ends with Enter.
-fn ask(question: &str, default: bool) -> io::Result<bool> {
+/// `y`, `n` and the others answer at once. Another letter begins a word, which ends with Enter.
+fn ask(question: &str, default: bool, others: &[char]) -> io::Result<Said> {
     let term = Term::stderr();
     if !term.is_term() {
         return Err(io::Error::new(io::ErrorKind::NotConnected, "not a terminal"));
     }
-    let mut answer = Answer { word: String::new(), default };
-    term.write_str(&format!("{question} {} ", if default { "[Y/n]" } else { "[y/N]" }))?;
+    let mut answer = Answer { word: String::new(), default, others };
+    let more: String = others.iter().map(|letter| format!("/{letter}")).collect();
+    term.write_str(&format!("{question} [{}{more}] ", if default { "Y/n" } else { "y/N" }))?;
     term.hide_cursor()?;
     let said = loop {
         if let Some(said) = answer.take(&term.read_key()?) {
@@ -56,27 +76,36 @@ fn ask(question: &str, default: bool) -> io::Result<bool> {
         }
     };
     term.clear_line()?;
-    term.write_line(&format!("{question} {}", if said { "yes" } else { "no" }))?;
+    let shown = match said {
+        Said::Yes => "yes".to_owned(),
+        Said::No => "no".to_owned(),
+        Said::Other(letter) => letter.to_string(),
+    };
+    term.write_line(&format!("{question} {shown}"))?;
     term.show_cursor()?;
     Ok(said)
 }
 
 /// What was typed so far.
-struct Answer {
+struct Answer<'a> {
     word: String,
     default: bool,
+    others: &'a [char],
 }
 
-impl Answer {
+impl Answer<'_> {
     /// Takes a key; `Some` when that is the answer. Only Enter alone is the default: whoever types `quit`,
     /// `stop` or anything else that is not a yes has not said yes.
-    fn take(&mut self, key: &Key) -> Option<bool> {
+    fn take(&mut self, key: &Key) -> Option<Said> {
         match key {
-            Key::Char('y' | 'Y') if self.word.is_empty() => return Some(true),
-            Key::Char('n' | 'N') if self.word.is_empty() => return Some(false),
-            Key::Escape => return Some(false),
-            Key::Enter if self.word.is_empty() => return Some(self.default),
-            Key::Enter => return Some(false),
+            Key::Char('y' | 'Y') if self.word.is_empty() => return Some(Said::Yes),
+            Key::Char('n' | 'N') if self.word.is_empty() => return Some(Said::No),
+            Key::Char(letter) if self.word.is_empty() && self.others.contains(letter) => {
+                return Some(Said::Other(*letter));
+            }
+            Key::Escape => return Some(Said::No),
+            Key::Enter if self.word.is_empty() && self.default => return Some(Said::Yes),
+            Key::Enter => return Some(Said::No),
             Key::Char(letter) if !letter.is_whitespace() => self.word.push(*letter),
             Key::Backspace => drop(self.word.pop()),
             _ => {}
@@ -129,7 +158,7 @@ mod tests {
             ("q\u{8}\n", true, Some(true)),
             ("\u{1b}", true, Some(false)),
         ] {
-            let mut answer = Answer { word: String::new(), default };
+            let mut answer = Answer { word: String::new(), default, others: &['k'] };
             let key = |c| match c {
                 '\n' => Key::Enter,
                 '\u{8}' => Key::Backspace,
@@ -137,6 +166,7 @@ mod tests {
                 c => Key::Char(c),
             };
             let said = typed.chars().find_map(|c| answer.take(&key(c)));
+            let expected = expected.map(|yes| if yes { Said::Yes } else { Said::No });
             assert_eq!(said, expected, "{typed:?}");
         }
     }

@@ -8,7 +8,7 @@ mod steps;
 mod text;
 mod wrap;
 
-pub(crate) use ask::{confirm, is_asking, is_on_terminal};
+pub(crate) use ask::{Said, choose, confirm, is_asking, is_on_terminal};
 pub(crate) use colour::{Tone, coloured};
 pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;

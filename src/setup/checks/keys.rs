@@ -40,14 +40,22 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
                     }
                 }
             }
-            State::Bound { lost, .. } => without.push(match lost.first() {
-                Some(lost) => format!("{} is {}, {} has no key", lost.written, lost.reason, action.action),
-                None => format!("{} has an entry without a key", action.action),
+            State::Bound { lost, line, .. } => without.push(match lost.first() {
+                Some(keys::Lost { written, reason: keys::Reason::Taken(holder) }) => {
+                    format!(
+                        "{} has no key: {written} is {holder} (its entry is on line {line})",
+                        action.action
+                    )
+                }
+                Some(keys::Lost { written, reason: keys::Reason::Refused(error) }) => {
+                    format!("{} has no key: {written} on line {line}: {error}", action.action)
+                }
+                None => format!("{} has no key: its entry on line {line} names none", action.action),
             }),
             State::Missing { chord, taken: Some(holder) }
                 if !matches!(holder, keys::Holder::Default { .. }) =>
             {
-                without.push(format!("{chord} is {holder}, {} has no key", action.action));
+                without.push(format!("{} has no key: {chord} is {holder}", action.action));
             }
             State::Missing { .. } => keyless.push(action.action.as_str()),
         }
@@ -69,10 +77,10 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
     }];
     checks.extend(displaced.into_iter().map(|(chord, action, field)| {
         let what = match action.as_str() {
-            "delete" => "deletes a sandbox".to_owned(),
+            "delete" => "deletes a sandbox, after a question,".to_owned(),
             action => format!("runs {action}"),
         };
-        Check::warn("keys", format!("{chord} {what} here; Herdr's {field} has no key"))
+        Check::note("keys", format!("{chord} {what} here; Herdr's {field} has no key"))
             .fix(context.request.with_key(&action, &format!("prefix+alt+{}", letter(&action))))
     }));
     checks

@@ -6,7 +6,7 @@ mod programs;
 mod surroundings;
 
 pub(super) use plugin::{NOT_LOCAL, shape};
-pub(super) use programs::without_account;
+pub(super) use programs::{shadowed, without_account};
 
 use super::check::Check;
 use super::observe::{Observed, provider};
@@ -68,6 +68,7 @@ pub(super) fn before_setup(context: &Context<'_>) -> Vec<Check> {
     for requirement in &context.template.requirements {
         if context.observed.programs.contains_key(&requirement.id) {
             checks.push(programs::requirement(context, requirement));
+            checks.extend(shadowed(context, requirement));
         }
         if requirement.id == "createos" {
             checks.push(programs::session(context));

@@ -3,9 +3,11 @@
 use super::Context;
 use crate::command;
 use crate::config::{Agent, Config, Provider, Settings};
+use crate::herdr::Manifest;
 use crate::paths::PLUGIN_ID;
 use crate::setup::bundle;
-use crate::setup::check::Check;
+use crate::setup::check::{Check, Status};
+use crate::setup::observe::same_folder;
 use crate::setup::receipt::PluginState;
 use std::path::Path;
 
@@ -41,21 +43,45 @@ pub(super) fn plugin(context: &Context<'_>) -> Check {
                 .fixed_by(context.setup())
         }
         Ok(manifest) => {
+            let bundled = same_folder(&plugin.root, &context.paths.bundled_plugin());
             let how = match PluginState::of(Some(plugin)) {
                 PluginState::Github { source, .. } => format!("installed from {source}"),
-                _ if is_bundled(context, &plugin.root) => "bundled".into(),
+                _ if bundled => "bundled".into(),
                 _ => "a checkout".into(),
             };
-            Check::ok("plugin", format!("{} {}, {how}", plugin.id, manifest.version))
-                .found(manifest.version.clone())
+            let check = match &context.observed.starts {
+                Some(Err(reason)) => Check::fail("plugin", format!("no key works: {reason}")),
+                _ if bundled => {
+                    as_written(context, manifest, format!("{} {}, {how}", plugin.id, manifest.version))
+                }
+                _ => Check::ok("plugin", format!("{} {}, {how}", plugin.id, manifest.version)),
+            };
+            let check = if check.status == Status::Ok { check } else { check.fixed_by(context.setup()) };
+            check.found(manifest.version.clone())
         }
     };
     check.path(root).required()
 }
 
-fn is_bundled(context: &Context<'_>, root: &Path) -> bool {
-    let ours = context.paths.bundled_plugin();
-    root == ours || ours.canonicalize().is_ok_and(|real| real == root)
+/// Whether the bundled manifest is the one that this program would write for the program that it starts.
+fn as_written(context: &Context<'_>, manifest: &Manifest, says: String) -> Check {
+    let programs = manifest.programs();
+    let own = match programs.as_slice() {
+        [only] => bundle::files(Path::new(only), &bundle::Programs::default()).ok(),
+        _ => None,
+    };
+    let own = own.as_ref().and_then(|files| files.get(bundle::MANIFEST));
+    if own == context.observed.bundle.get(bundle::MANIFEST) {
+        return Check::ok("plugin", says);
+    }
+    let wanted = own.and_then(|text| Manifest::of_text(std::str::from_utf8(text).ok()?));
+    match wanted.as_ref().map(|wanted| manifest.lacks(wanted)) {
+        Some(None) => {
+            Check::warn("plugin", format!("{says}; its manifest is of another version of this program"))
+        }
+        Some(Some(what)) => Check::fail("plugin", format!("{says}; its manifest lacks: {what}")),
+        None => Check::fail("plugin", format!("{says}; its manifest starts something else")),
+    }
 }
 
 /// The plugin's `config.json`.

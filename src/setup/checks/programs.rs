@@ -5,7 +5,7 @@ use crate::command::{self, Command};
 use crate::config::Provider;
 use crate::setup::check::{Check, Status};
 use crate::setup::install;
-use crate::setup::programs::Program;
+use crate::setup::programs::{OnPath, Program};
 use crate::setup::request::{Mode, WantedPlugin};
 use crate::setup::session::Session;
 use crate::setup::template::{Need, Requirement};
@@ -45,6 +45,34 @@ pub(super) fn requirement(context: &Context<'_>, requirement: &'static Requireme
     }
     let check = judge(context, requirement, program);
     if id == "bun" || requirement.needed != Need::Bun { check.required() } else { check }
+}
+
+/// Said when a shell runs another copy than the one that is used here.
+pub(in crate::setup) fn shadowed(context: &Context<'_>, requirement: &'static Requirement) -> Option<Check> {
+    let id = requirement.id.as_str();
+    let OnPath::Other(first) = context.observed.on_path.get(id)? else { return None };
+    if not_needed(context, requirement.needed).is_some() {
+        return None;
+    }
+    let chosen = context.observed.programs.get(id)?.path()?;
+    let folder = context.paths.show(chosen.parent()?);
+    let message = format!(
+        "PATH leads to {} first, and {} is used here",
+        context.paths.show(first),
+        context.paths.show(chosen)
+    );
+    Some(Check::warn(id, message).fix(format!("put {folder} before it on PATH")))
+}
+
+/// The official program, to be typed: by its path where a shell would run another one.
+fn createos<'a>(context: &Context<'_>, words: impl IntoIterator<Item = &'a str>) -> Command {
+    let chosen = context.observed.programs.get("createos").and_then(Program::path);
+    match (chosen, context.observed.on_path.get("createos")) {
+        (Some(path), Some(OnPath::Other(_) | OnPath::Nothing)) => {
+            command::program(path.to_string_lossy(), words)
+        }
+        _ => command::createos(words),
+    }
 }
 
 fn not_needed(context: &Context<'_>, need: Need) -> Option<&'static str> {
@@ -124,7 +152,7 @@ fn missing(context: &Context<'_>, requirement: &Requirement) -> String {
 /// Whether the official CLI can be used, and with which credential.
 pub(super) fn session(context: &Context<'_>) -> Check {
     let observed = context.observed;
-    let login = command::createos(["login"]);
+    let login = createos(context, ["login"]);
     let sign_in = match context.on_terminal {
         true => login.to_string(),
         false => format!("put a key into CREATEOS_API_KEY, or on a terminal: {login}"),
@@ -158,7 +186,7 @@ pub(super) fn session(context: &Context<'_>) -> Check {
         Session::Unclear(words) => {
             let said = words.lines().next().unwrap_or_default().trim();
             Check::fail("session", format!("createos does not answer: {said}"))
-                .fix(command::createos(["-o", "json", "sandbox", "list", "--limit", "1"]))
+                .fix(createos(context, ["-o", "json", "sandbox", "list", "--limit", "1"]))
         }
     };
     check.required()

@@ -3,6 +3,7 @@
 use super::Context;
 use crate::command;
 use crate::config::{Agent, Provider};
+use crate::keys;
 use crate::setup::check::Check;
 use crate::setup::files::Owner;
 use crate::setup::shim::{self, ShimState};
@@ -99,22 +100,17 @@ pub(super) fn agent_env(is_set: impl Fn(&str) -> bool) -> Check {
 
 /// Whether Herdr shows notices; it does not by default.
 pub(super) fn notices(context: &Context<'_>) -> Check {
-    let text = String::from_utf8_lossy(context.observed.keys.contents()).into_owned();
-    let document = text.trim_start_matches('\u{feff}').parse::<toml_edit::ImDocument<String>>().ok();
-    let toast = document.as_ref().and_then(|document| document.get("ui")?.get("toast"));
-    let delivery = toast.and_then(|toast| toast.get("delivery")?.as_str());
-    // A second table of the same name would break the file.
-    let fix = match toast {
-        None => "add these two lines to the end of config.toml:\n[ui.toast]\ndelivery = \"herdr\"",
-        Some(_) => "in config.toml, give the delivery of ui.toast that is there already the value \"herdr\"",
-    };
-    match delivery {
-        None | Some("off") => Check::warn(
+    let file = &context.observed.keys;
+    match keys::delivery(file.contents()) {
+        Err(_said_by_keys) => Check::skip("notices", "config.toml cannot be read"),
+        Ok(Some(delivery)) => {
+            Check::ok("notices", format!("Herdr shows notices ({delivery})")).found(delivery)
+        }
+        Ok(None) => Check::note(
             "notices",
             "Herdr's notices are off, so an action's result shows in a popup or not at all",
         )
-        .fix(fix),
-        Some(delivery) => Check::ok("notices", format!("Herdr shows notices ({delivery})")).found(delivery),
+        .fix(context.setup().without("--no-keys").flag("--notices")),
     }
 }
 

@@ -83,7 +83,10 @@ fn the_names_of_the_checks_and_their_parts_are_stable() {
     let _ = home.run(&["setup"]).success();
     let report = home.run(&["setup", "--doctor", "--json"]).success().json();
     for check in report["checks"].as_array().unwrap() {
-        assert!(["ok", "warn", "fail", "skip"].contains(&check["status"].as_str().unwrap()), "{check}");
+        assert!(
+            ["ok", "warn", "note", "fail", "skip"].contains(&check["status"].as_str().unwrap()),
+            "{check}"
+        );
         assert!(check["message"].is_string() && check["fixable"].is_boolean(), "{check}");
         let is_required = ["os", "createos", "session", "herdr", "git", "plugin", "config"]
             .contains(&check["id"].as_str().unwrap());
@@ -211,7 +214,7 @@ fn keys_are_bound_missing_or_taken_by_somebody() {
         check["message"]
             .as_str()
             .unwrap()
-            .contains("prefix+shift+a is yours (lazygit, line 1), apply has no key"),
+            .contains("apply has no key: prefix+shift+a is yours (lazygit, line 1)"),
         "{check}"
     );
     assert!(
@@ -225,7 +228,10 @@ fn keys_are_bound_missing_or_taken_by_somebody() {
     let _ = home.run(&["setup"]).success();
     let all = checks_of(home.command(&[]), "keys");
     assert_eq!((&all[0]["status"], &all[0]["message"]), (&"ok".into(), &"6 of 6 bound".into()));
-    assert_eq!(all[1]["message"], "prefix+shift+x deletes a sandbox here; Herdr's close_tab has no key");
+    assert_eq!(
+        all[1]["message"],
+        "prefix+shift+x deletes a sandbox, after a question, here; Herdr's close_tab has no key"
+    );
     // The fix works, and then nothing is displaced.
     let fix = all[1]["fix"].as_str().unwrap().to_owned();
     let words: Vec<&str> = fix.split(' ').skip(1).collect();
@@ -234,7 +240,45 @@ fn keys_are_bound_missing_or_taken_by_somebody() {
     assert_eq!(all.len(), 1, "{all:?}");
     // A comment binds nothing, and neither does an entry of another type.
     home.write(CONFIG, "# command = \"createos.sandbox.start\"\n[[keys.command]]\nkey = \"prefix+shift+s\"\ncommand = \"createos.sandbox.start\"\n");
-    says(&home, "keys", "warn", "0 of 6 bound; prefix+shift+s is yours");
+    says(&home, "keys", "warn", "0 of 6 bound; start has no key: prefix+shift+s is yours");
+}
+
+#[test]
+fn an_entry_that_herdr_does_not_bind_is_no_binding_and_stays_beside_a_live_one() {
+    let dead = [
+        ("prefix+shift+x", "[keys]\nclose_tab = \"prefix+shift+x\"\n", "key = \"prefix+shift+x\"\n"),
+        ("names none", "", ""),
+        ("names none", "", "key = \"\"\n"),
+        ("prefix+delete", "", "key = \"prefix+delete\"\n"),
+    ];
+    for (said, head, key) in dead {
+        let home = machine(User::Me);
+        let _herdr = Herdr::in_home(&home);
+        let _ = home.run(&["setup", "--no-keys"]).success();
+        let file = format!(
+            "{head}[[keys.command]]\n{key}type = \"plugin_action\"\ncommand = \"createos.sandbox.delete\"\n"
+        );
+        home.write(CONFIG, &file);
+        let check = says(&home, "keys", "warn", "0 of 6 bound");
+        let message = check["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("delete has no key: ") && message.contains(said), "{message}");
+        // The fix that is printed makes it live, wherever a chord is free, and leaves the entry alone.
+        let fix = check["fix"].as_str().unwrap().lines().next().unwrap().to_owned();
+        let words: Vec<&str> = fix.split(' ').skip(1).collect();
+        let setup = home.run(&words).success().stdout;
+        let free = if head.is_empty() { "prefix+shift+x" } else { "prefix+alt+x" };
+        let now = home.read(CONFIG);
+        assert!(now.starts_with(&file) && now.contains(&format!("key = \"{free}\"")), "{setup}\n{now}");
+        assert_eq!(checks_of(home.command(&[]), "keys")[0]["message"], "6 of 6 bound");
+        // Another chord can be had, too, and undo gives the file back.
+        let _ = home.run(&["setup", "--key", "delete=prefix+shift+z"]).success();
+        assert!(home.read(CONFIG).contains("key = \"prefix+shift+z\""));
+        let _ = home.run(&["setup", "--undo"]).success();
+        assert_eq!(home.read(CONFIG), file);
+        let _ = home.run(&["setup", "--key", "delete=prefix+shift+z"]).success();
+        let now = home.read(CONFIG);
+        assert!(now.starts_with(&file) && now.contains("key = \"prefix+shift+z\""), "{now}");
+    }
 }
 
 #[test]
@@ -253,6 +297,78 @@ fn a_plugin_that_is_gone_or_broken_fails_and_setup_mends_it() {
     says(&home, "plugin", "ok", "bundled");
     home.write(".config/herdr/plugins.json", "{");
     says(&home, "plugin", "fail", "registry cannot be read");
+}
+
+#[test]
+fn a_plugin_that_would_start_nothing_fails_the_doctor_and_setup_mends_it() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    // Set up by a copy that goes away.
+    let copy = home.path().join("bin/createos-sandbox");
+    std::fs::copy(crate::support::binary(), &copy).unwrap();
+    let _ = outcome(home.command_of(&copy, &["setup", "--yes"])).success();
+    says(&home, "plugin", "ok", "bundled");
+    std::fs::rename(&copy, home.path().join("gone")).unwrap();
+    let check = says(&home, "plugin", "fail", "no key works: its manifest starts");
+    assert_eq!((&check["required"], &check["fixable"]), (&true.into(), &true.into()), "{check}");
+    assert_eq!(home.run(&["setup", "--doctor"]).code, 1);
+    // What is there and is something else is none either.
+    program(&home, "bin/createos-sandbox", "#!/bin/sh\necho something else\n");
+    says(&home, "plugin", "fail", "is not createos-sandbox");
+    program(&home, "bin/createos-sandbox", "#!/bin/sh\nexit 3\n");
+    says(&home, "plugin", "fail", "--version ended with 3");
+    std::fs::remove_file(&copy).unwrap();
+    let _ = home.run(&["setup"]).success();
+    says(&home, "plugin", "ok", "bundled");
+    // A manifest that is not ours any more: an action less breaks its key, other words do not.
+    let path = format!("{BUNDLE}/herdr-plugin.toml");
+    let ours = home.read(&path);
+    home.write(&path, ours.replace("id = \"apply\"", "id = \"aply\""));
+    says(&home, "plugin", "fail", "its manifest lacks: action apply");
+    home.write(&path, ours.replace("Pause the sandbox", "Pause the box"));
+    says(&home, "plugin", "warn", "its manifest is of another version");
+    let _ = home.run(&["setup"]).success();
+    assert_eq!(home.read(&path), ours);
+}
+
+#[test]
+fn each_program_is_chosen_once_and_another_one_first_on_path_is_a_warning() {
+    let good = machine(User::Me);
+    let path = format!("{0}/old:{0}/bin:{PATH}", good.path().display());
+    let good = good.var("PATH", path);
+    let herdr = Herdr::in_home(&good);
+    if !herdr.is_stand_in() {
+        return;
+    }
+    // Old ones come first; whoever asks them for more than their version fails.
+    let old = |name: &str, version: &str| {
+        let text = format!("#!/bin/sh\n[ \"$*\" = --version ] && echo '{name} {version}' && exit\nexit 97\n");
+        program(&good, &format!("old/{name}"), &text);
+    };
+    old("createos", "v0.0.20");
+    old("herdr", "0.7.0");
+    says(&good, "session", "ok", "signed in");
+    let all = checks_of(good.command(&[]), "createos");
+    assert_eq!((&all[0]["status"], &all[0]["found"]), (&"ok".into(), &"0.0.29".into()), "{all:?}");
+    assert_eq!(all[1]["message"], "PATH leads to ~/old/createos first, and ~/bin/createos is used here");
+    assert_eq!((&all[1]["status"], &all[1]["fix"]), (&"warn".into(), &"put ~/bin before it on PATH".into()));
+    assert_eq!(checks_of(good.command(&[]), "herdr")[1]["status"], "warn");
+    says(&good, "herdr-config", "ok", "");
+    let setup = good.run(&["setup"]).success();
+    assert!(setup.stdout.contains("PATH leads to ~/old/herdr first"), "{}", setup.stdout);
+    let recorded: Value = serde_json::from_str(&good.read(&format!("{BUNDLE}/programs.json"))).unwrap();
+    for name in ["createos", "herdr"] {
+        let path = good.path().join("bin").join(name);
+        assert_eq!(recorded[name], path.to_str().unwrap(), "{recorded}");
+    }
+    // The actions use the same one: the old one would end with 97.
+    let listed = good.run(&["herdr", "info"]);
+    assert!(!listed.stderr.contains("97"), "{listed:?}");
+    // Herdr's own variable decides for all of them.
+    let old = good.path().join("old/herdr").display().to_string();
+    let mut named = good.command(&[]);
+    named.env("HERDR_BIN_PATH", old);
+    assert_eq!(checks_of(named, "herdr")[0]["message"], "herdr 0.7.0 is too old; its panes show the agents");
 }
 
 #[test]

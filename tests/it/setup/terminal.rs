@@ -37,6 +37,47 @@ fn yes_goes_on() {
     assert!(home.read(CONFIG).contains("createos.sandbox.start"));
 }
 
+/// Herdr's own close_tab is given away only by who says so, and so are its notices turned on.
+#[test]
+fn the_question_offers_to_keep_herdrs_key_and_to_turn_its_notices_on() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write(CONFIG, "ui = { theme = \"x\" }\n");
+    let mut terminal = Pty::spawn(home.command(&["setup"]), 60, 160);
+    terminal.expect("t  turns Herdr's notices on", LIMIT);
+    terminal.expect("[Y/n/k/t]", LIMIT);
+    let text = terminal.text();
+    assert!(text.contains("k  keeps Herdr's close_tab: delete gets prefix+alt+x"), "{text}");
+    assert!(
+        text.contains("prefix+shift+x runs delete, which asks first, instead of Herdr's own close_tab"),
+        "{text}"
+    );
+    let way_back = "createos-sandbox setup herdr --key delete=prefix+alt+x";
+    assert!(text.contains(&format!("to keep close_tab: {way_back}")), "{text}");
+    terminal.send("k");
+    terminal.expect("[Y/n/t]", LIMIT);
+    terminal.send("t");
+    terminal.expect("[Y/n] ", LIMIT);
+    terminal.send("y");
+    terminal.expect("Take it all back", LIMIT);
+    assert!(terminal.wait(LIMIT).success(), "{}", terminal.text());
+    let now = home.read(CONFIG);
+    assert!(now.starts_with("ui = { theme = \"x\", toast = { delivery = \"herdr\" } }\n"), "{now}");
+    assert!(now.contains("key = \"prefix+alt+x\"") && !now.contains("prefix+shift+x"), "{now}");
+    assert!(!terminal.text().contains("has no key now"), "{}", terminal.text());
+    // Enter alone takes the published chord; the last words name the way back, and it works.
+    let _ = home.run(&["setup", "--undo"]).success();
+    let mut terminal = Pty::spawn(home.command(&["setup"]), 60, 160);
+    terminal.expect("Continue?", LIMIT);
+    terminal.send("\r");
+    terminal.expect("Take it all back", LIMIT);
+    assert!(terminal.text().contains(&format!("delete another one: {way_back}")), "{}", terminal.text());
+    assert!(home.read(CONFIG).starts_with("ui = { theme = \"x\" }\n"), "{}", home.read(CONFIG));
+    let words: Vec<&str> = way_back.split(' ').skip(1).collect();
+    let _ = home.run(&words).success();
+    assert!(!home.read(CONFIG).contains("prefix+shift+x"), "{}", home.read(CONFIG));
+}
+
 #[test]
 fn with_yes_on_the_command_line_nothing_is_asked() {
     let home = machine(User::Me);
