@@ -176,7 +176,10 @@ fn bring_home(
 ) -> Result<Patch> {
     ledger.begin(&packed.base)?;
     let rules = Rules::default();
-    let keeps_home = |path: &RelPath| worktree::stays_home(path, &rules).map(|(_, rule)| rule);
+    let keeps_home = |path: &RelPath| {
+        let sent = packed.base.get(path).is_some();
+        worktree::stays_home(path, sent, &rules).map(|(_, rule)| rule)
+    };
     let filters = merge::Filters { git, keeps_home: &keeps_home, on_clash: merge::OnClash::Refuse };
     let applied = merge::fetch(remote, root, home, &packed.base, &filters)?.apply(remote, ledger)?;
     let (Outcome::Applied, Some(kept)) = (applied.outcome, &applied.patch) else {

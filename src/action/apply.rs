@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::merge::{self, Applied, Fate, Filters, Judged, Ledger, OnClash, Outcome, Proposal, Settled};
 use crate::state::Record;
 use crate::ui;
-use crate::worktree::{RelPath, Rules, stays_home};
+use crate::worktree::{RelPath, stays_home};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -111,14 +111,14 @@ pub(super) fn propose(
 ) -> Result<Proposal> {
     let mut remote = session.remote(record)?;
     let rules = session.config()?.rules();
-    let keeps_home = |path: &RelPath| why_home(path, &rules);
+    let base = ledger.base()?;
+    let keeps_home = |path: &RelPath| {
+        let why = stays_home(path, base.get(path).is_some(), &rules);
+        why.map(|(reason, rule)| format!("{} ({rule})", reason.words()))
+    };
     let root = record.remote_root.parse()?;
     let filters = Filters { git: &session.git()?, keeps_home: &keeps_home, on_clash };
-    merge::fetch(&mut remote, &root, &record.worktree, &ledger.base()?, &filters)
-}
-
-fn why_home(path: &RelPath, rules: &Rules) -> Option<String> {
-    stays_home(path, rules).map(|(reason, rule)| format!("{} ({rule})", reason.words()))
+    merge::fetch(&mut remote, &root, &record.worktree, &base, &filters)
 }
 
 fn some(names: &[String]) -> String {

@@ -1,6 +1,7 @@
 //! The deny-list: names that hold credentials, as data (`templates/deny.toml`).
 
 use super::RelPath;
+use super::harmless::Harmless;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -13,17 +14,27 @@ pub(crate) fn list() -> &'static DenyList {
     &LIST
 }
 
-/// One pattern of the list.
+/// One pattern of the list. Each is there once: they are the same when their patterns are.
 #[derive(Debug)]
 pub(crate) struct Deny {
     /// The pattern as the list writes it.
     pub(crate) pattern: String,
     /// Whether it is ours, and not of the plugin's published list.
     pub(crate) added: bool,
+    /// What a file of such a name can hold instead of a secret.
+    pub(crate) unless: Vec<Harmless>,
     folder: bool,
     components: Vec<Glob>,
     except: Vec<Glob>,
 }
+
+impl PartialEq for Deny {
+    fn eq(&self, other: &Self) -> bool {
+        self.pattern == other.pattern
+    }
+}
+
+impl Eq for Deny {}
 
 /// All patterns, in the order of the list: the published ones first.
 #[derive(Debug)]
@@ -48,6 +59,8 @@ struct Group {
     #[serde(default)]
     except: Vec<String>,
     #[serde(default)]
+    unless: Vec<Harmless>,
+    #[serde(default)]
     added: bool,
 }
 
@@ -68,7 +81,8 @@ impl DenyList {
                     _ => list.globs.push(index),
                 }
                 let except = group.except.iter().map(|name| Glob::new(name)).collect();
-                list.rules.push(Deny { folder, components, except, added: group.added, pattern });
+                let (added, unless) = (group.added, group.unless.clone());
+                list.rules.push(Deny { pattern, added, unless, folder, components, except });
             }
         }
         Ok(list)
@@ -95,7 +109,11 @@ impl DenyList {
             for &index in candidates {
                 let rule = &self.rules[index];
                 let sooner = found.is_none_or(|found| index < found);
-                if sooner && rule.folder == (at < last) && rule.ends_at(&components[..=at]) {
+                if sooner
+                    && rule.folder == (at < last)
+                    && rule.ends_at(&components[..=at])
+                    && !rule.except.iter().any(|glob| glob.matches(components[last]))
+                {
                     found = Some(index);
                 }
             }
@@ -110,9 +128,7 @@ impl Deny {
         let Some(start) = components.len().checked_sub(self.components.len()) else {
             return false;
         };
-        let name = components[components.len() - 1];
         components[start..].iter().zip(&self.components).all(|(component, glob)| glob.matches(component))
-            && !self.except.iter().any(|glob| glob.matches(name))
     }
 }
 
@@ -204,8 +220,11 @@ mod tests {
             ("credentials.json", "credentials.json"),
             (".terraform/x", ".terraform/"),
             ("prod.tfstate", "*.tfstate"),
+            (".azure/accessTokens.json", ".azure/"),
+            ("terraform.tfstate.backup", "*.tfstate.backup"),
         ] {
             assert_eq!(rule(path), Some(pattern), "{path}");
+            assert!(!list().find(&RelPath::new(path.as_bytes()).unwrap()).unwrap().added, "{path}");
         }
     }
 
@@ -221,7 +240,6 @@ mod tests {
             ".config/gh/hosts.yml",
             ".pgpass",
             ".vault-token",
-            ".azure/accessTokens.json",
             "id_ed25519_sk",
             "id_rsa.bak",
             "x.ppk",
@@ -231,8 +249,31 @@ mod tests {
             ".terraform.d/credentials.tfrc.json",
             ".dockerconfigjson",
             "server.PEM",
-            "terraform.tfstate.backup",
             "CREDENTIALS",
+            ".dev.vars",
+            ".dev.vars.production",
+            ".flaskenv",
+            ".streamlit/secrets.toml",
+            "secrets.toml",
+            "config/secrets.yml",
+            "config/prod.secret.exs",
+            ".vault_pass",
+            ".config/pypoetry/auth.toml",
+            ".authinfo",
+            ".authinfo.gpg",
+            ".dbt/profiles.yml",
+            "kaggle.json",
+            "sftp.json",
+            ".ngrok2/ngrok.yml",
+            ".config/hcloud/cli.toml",
+            ".oci/config",
+            "office.ovpn",
+            "http.keytab",
+            ".config/cursor/auth.json",
+            ".qwen/oauth_creds.json",
+            ".local/share/opencode/mcp-auth.json",
+            ".local/share/amp/secrets.json",
+            ".copilot/config.json",
             ".SSH/known_hosts",
             "\u{212a}/.\u{212a}ube/config",
         ] {
@@ -246,7 +287,18 @@ mod tests {
             ".env.example",
             ".env.sample",
             "a/.env.template",
+            ".env.test",
+            ".env.ci",
+            ".env.dist",
+            ".env.defaults",
+            ".env.schema",
+            "src/.env.d.ts",
+            ".dev.vars.example",
+            "android/debug.keystore",
+            ".azure/pipelines.yml",
             "src/credentials/mod.rs",
+            "cmd/credentials/main.go",
+            "docs/credentials/index.md",
             "id_rsa.pub",
             "id_ed25519_sk.pub",
             ".config/gcloud",

@@ -5,6 +5,7 @@ mod deny;
 mod exclude;
 mod file;
 mod git;
+mod harmless;
 mod link;
 mod open;
 mod pack;

@@ -1,7 +1,8 @@
 //! The user's own rules: `excludes` and `allowSecrets` of config.json.
 
+use super::deny::{self, Deny};
 use super::stayed::Reason;
-use super::{Exclude, RelPath, deny};
+use super::{Exclude, RelPath};
 
 /// What the user's settings say about what leaves.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,17 +13,38 @@ pub(crate) struct Rules {
     pub(crate) allow_secrets: Vec<RelPath>,
 }
 
-/// The reason and rule by which a path stays home for its name alone: the excludes, then the
-/// deny-list. Pure, so that the way back judges by the same rules as the way out.
-pub(crate) fn stays_home(path: &RelPath, rules: &Rules) -> Option<(Reason, String)> {
+/// What a path's name says of whether it leaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ByName {
+    /// It may leave.
+    Leaves,
+    /// It stays home for this reason and by this rule.
+    Stays(Reason, String),
+    /// It stays home by this rule, unless its contents are something else than its name says.
+    Depends(&'static Deny),
+}
+
+/// Judges a path by its name alone: the excludes, then the deny-list.
+pub(crate) fn by_name(path: &RelPath, rules: &Rules) -> ByName {
     if let Some(exclude) = rules.excludes.iter().find(|exclude| exclude.matches(path)) {
-        return Some((Reason::Excluded, exclude.to_string()));
+        return ByName::Stays(Reason::Excluded, exclude.to_string());
     }
-    let denied = deny::list().find(path)?;
-    if denied.added && rules.allow_secrets.contains(path) {
-        return None;
+    match deny::list().find(path) {
+        None => ByName::Leaves,
+        Some(denied) if denied.added && rules.allow_secrets.contains(path) => ByName::Leaves,
+        Some(denied) if denied.unless.is_empty() => ByName::Stays(Reason::Denied, denied.pattern.clone()),
+        Some(denied) => ByName::Depends(denied),
     }
-    Some((Reason::Denied, denied.pattern.clone()))
+}
+
+/// The reason and rule by which a path that comes back from a box stays there for its name: the same that keep one
+/// home. `left`: it was sent before, and so its contents once were harmless.
+pub(crate) fn stays_home(path: &RelPath, left: bool, rules: &Rules) -> Option<(Reason, String)> {
+    match by_name(path, rules) {
+        ByName::Stays(reason, rule) => Some((reason, rule)),
+        ByName::Depends(denied) if !left => Some((Reason::Denied, denied.pattern.clone())),
+        ByName::Depends(_) | ByName::Leaves => None,
+    }
 }
 
 #[cfg(test)]
@@ -39,9 +61,17 @@ mod tests {
             excludes: vec!["keys/".parse().unwrap()],
             allow_secrets: vec![path("web/.htpasswd"), path(".npmrc")],
         };
-        assert_eq!(stays_home(&path("keys/a.pem"), &rules), Some((Reason::Excluded, "keys/".into())));
-        assert_eq!(stays_home(&path("web/.htpasswd"), &rules), None);
-        assert_eq!(stays_home(&path("web2/.htpasswd"), &rules).unwrap().0, Reason::Denied);
-        assert_eq!(stays_home(&path(".npmrc"), &rules), Some((Reason::Denied, ".npmrc".into())));
+        let stays = |text: &str| stays_home(&path(text), true, &rules);
+        assert_eq!(stays("keys/a.pem"), Some((Reason::Excluded, "keys/".into())));
+        assert_eq!(stays("web/.htpasswd"), None);
+        assert_eq!(stays("web2/.htpasswd").unwrap().0, Reason::Denied);
+        assert_eq!(stays(".npmrc"), Some((Reason::Denied, ".npmrc".into())));
+    }
+
+    #[test]
+    fn a_certificate_that_was_sent_may_come_back() {
+        let (pem, rules) = (path("t/ca.pem"), Rules::default());
+        assert_eq!(stays_home(&pem, true, &rules), None);
+        assert_eq!(stays_home(&pem, false, &rules), Some((Reason::Denied, "*.pem".into())));
     }
 }

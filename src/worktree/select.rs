@@ -1,11 +1,12 @@
 //! Which files leave, by name: git's list, then four filters in the plugin's published order.
 
+use super::deny::Deny;
 use super::git::Worktree;
-use super::rules::{Rules, stays_home};
+use super::rules::{ByName, Rules, by_name};
 use super::stayed::{Reason, Stayed};
 use super::{BadPath, RelPath};
 use crate::error::Result;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -17,6 +18,8 @@ pub(crate) struct Selection {
     /// In the order of their bytes, each once.
     pub(super) files: Vec<RelPath>,
     pub(super) allowed: HashSet<RelPath>,
+    /// Files whose names are denied unless their contents are something else.
+    pub(super) depends: HashMap<RelPath, &'static Deny>,
     /// In the index with the skip-worktree bit: no surprise when they are not on disk.
     pub(super) skipped: HashSet<RelPath>,
     /// What stays home for its name, with the reason.
@@ -41,6 +44,7 @@ pub(crate) fn select(worktree: &Worktree, rules: &Rules) -> Result<Selection> {
         worktree: worktree.clone(),
         files: Vec::new(),
         allowed: rules.allow_secrets.iter().cloned().collect(),
+        depends: HashMap::new(),
         skipped: HashSet::new(),
         stayed: Vec::new(),
     };
@@ -64,13 +68,17 @@ pub(crate) fn select(worktree: &Worktree, rules: &Rules) -> Result<Selection> {
                 continue;
             }
         };
-        if let Some((reason, rule)) = stays_home(&path, rules) {
+        let named = by_name(&path, rules);
+        if let ByName::Stays(reason, rule) = named {
             selection.stayed.push(Stayed::new(shown, reason, rule));
         } else if listing.ignored.contains(&name[..]) {
             selection.stayed.push(Stayed::new(shown, Reason::Ignored, "git's ignore rules"));
         } else {
             if listing.skipped.contains(&name[..]) {
                 selection.skipped.insert(path.clone());
+            }
+            if let ByName::Depends(denied) = named {
+                selection.depends.insert(path.clone(), denied);
             }
             selection.files.push(path);
         }

@@ -13,10 +13,13 @@ use libdeflater::Compressor;
 use sha2::Digest as _;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
 use std::sync::mpsc;
 
 /// A large file's members wait in memory up to this size, beyond it in a temporary file.
 const SPOOL: usize = 1024 * 1024;
+/// By so much of a large file its format is known, in bytes.
+const BEGINNING: usize = 16;
 
 /// The writer has stopped listening: nothing more is wanted.
 struct Unwanted;
@@ -67,6 +70,10 @@ impl<'a> Worker<'a> {
             Found::Small(kind) => {
                 let contents = &self.reader.contents;
                 let size = contents.len() as u64;
+                if let Some(denied) = self.denied(path, contents) {
+                    end.stayed.push(denied);
+                    return Ok(());
+                }
                 if let Some(hit) = self.secret(path, |path| secret::find(path, contents)) {
                     end.stayed.push(hit);
                     return Ok(());
@@ -79,6 +86,13 @@ impl<'a> Worker<'a> {
                 }
             }
             Found::Large(kind, file, before) => {
+                let mut beginning = [0; BEGINNING];
+                // One that cannot be read is zeros here, which is nothing harmless.
+                let _read = file.read_at(&mut beginning, 0);
+                if let Some(denied) = self.denied(path, &beginning) {
+                    end.stayed.push(denied);
+                    return Ok(());
+                }
                 self.flush(sender, 0)?;
                 return self.add_large(path, kind, file, before, end, sender);
             }
@@ -97,6 +111,13 @@ impl<'a> Worker<'a> {
         }
         self.pending.clear();
         Ok(())
+    }
+
+    /// A file whose name is denied, and whose contents are nothing else than the name says.
+    fn denied(&self, path: &RelPath, contents: &[u8]) -> Option<Stayed> {
+        let denied = self.selection.depends.get(path)?;
+        let harmless = denied.unless.iter().any(|harmless| harmless.is(contents));
+        (!harmless).then(|| Stayed::new(path.as_path(), Reason::Denied, denied.pattern.clone()))
     }
 
     fn secret(&self, path: &RelPath, find: impl FnOnce(&RelPath) -> Option<Hit>) -> Option<Stayed> {

@@ -1,6 +1,8 @@
 //! What tells a secret from what only looks like one: check digits, entropy, placeholders.
 
+use super::base64;
 use serde::Deserialize;
+use serde_json::Value;
 
 /// A check that a format carries within itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -13,6 +15,12 @@ pub(super) enum Check {
     Bech32,
     /// A JSON web token whose payload claims the role that passes every rule.
     ServiceRole,
+    /// A signed JSON web token that gives access: neither a published example nor one for everybody.
+    Jwt,
+    /// A private key of Curve25519 in base64, as WireGuard clamps it. RFC 7748, 5.
+    Curve25519,
+    /// A password of a generator, or nearly: letters and digits mixed, and none of the words of examples.
+    Generated,
 }
 
 impl Check {
@@ -22,6 +30,9 @@ impl Check {
             Self::Crc32Base62 => crc32_base62(text),
             Self::Bech32 => bech32(text),
             Self::ServiceRole => service_role(text),
+            Self::Jwt => jwt(text),
+            Self::Curve25519 => curve25519(text),
+            Self::Generated => generated(text),
         }
     }
 }
@@ -65,31 +76,107 @@ fn bech32(text: &[u8]) -> bool {
 
 fn service_role(text: &[u8]) -> bool {
     let Some(payload) = text.split(|byte| *byte == b'.').nth(1) else { return false };
-    let decoded = base64url(payload);
+    let decoded = base64::decode(payload);
     memchr::memmem::find(&decoded, b"\"role\":\"service_role\"").is_some()
 }
 
-/// Decodes base64url without padding; stops at the first byte that is not of it.
-fn base64url(text: &[u8]) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(text.len() * 3 / 4);
-    let (mut bits, mut held) = (0_u32, 0);
-    for byte in text {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'-' | b'+' => 62,
-            b'_' | b'/' => 63,
-            _ => break,
-        };
-        bits = bits << 6 | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            decoded.push((bits >> held & 0xff) as u8);
-        }
+fn jwt(text: &[u8]) -> bool {
+    /// Of the introductions to the format: RFC 7519, jwt.io and what copies them.
+    const EXAMPLES: [(&str, &str); 4] =
+        [("sub", "1234567890"), ("name", "John Doe"), ("iss", "joe"), ("iss", "example")];
+    /// Keys for everybody's browser.
+    const PUBLIC_ROLES: [&str; 2] = ["anon", "authenticated"];
+    let mut parts = text.split(|byte| *byte == b'.').map(base64::decode);
+    let (Some(header), Some(payload)) = (parts.next(), parts.next()) else { return false };
+    let header: Value = serde_json::from_slice(&header).unwrap_or_default();
+    let payload: Value = serde_json::from_slice(&payload).unwrap_or_default();
+    let says = |key: &str, value: &str| payload[key] == value;
+    header["alg"] != "none"
+        && !EXAMPLES.iter().any(|(key, value)| says(key, value))
+        && !PUBLIC_ROLES.iter().any(|role| says("role", role))
+}
+
+fn curve25519(text: &[u8]) -> bool {
+    match &base64::decode(text)[..] {
+        [first, .., last] => first & 7 == 0 && last & 0xc0 == 0x40,
+        _ => false,
     }
-    decoded
+}
+
+fn generated(text: &[u8]) -> bool {
+    const WORDS: [&str; 32] = [
+        "password",
+        "passwd",
+        "passphrase",
+        "pass",
+        "pwd",
+        "ssword",
+        "secret",
+        "admin",
+        "root",
+        "user",
+        "guest",
+        "test",
+        "demo",
+        "token",
+        "postgres",
+        "mysql",
+        "maria",
+        "mongo",
+        "redis",
+        "rabbit",
+        "elastic",
+        "default",
+        "letmein",
+        "qwerty",
+        "hunter",
+        "foobar",
+        "local",
+        "develop",
+        "docker",
+        "mykey",
+        "welcome",
+        "word",
+    ];
+    let lower = text.to_ascii_lowercase();
+    let plain: Vec<u8> = lower.iter().map(|byte| spelled(*byte)).collect();
+    if WORDS.iter().any(|word| [&lower, &plain].iter().any(|text| holds(text, word))) {
+        return false;
+    }
+    let any = |test: fn(&u8) -> bool| usize::from(text.iter().any(test));
+    let kinds = any(u8::is_ascii_lowercase)
+        + any(u8::is_ascii_uppercase)
+        + any(u8::is_ascii_digit)
+        + any(u8::is_ascii_punctuation);
+    let mixed = kinds >= 3 || any(u8::is_ascii_alphabetic) + any(u8::is_ascii_digit) == 2 || jumps(text);
+    match text.len() {
+        0..8 => false,
+        8..12 => kinds >= 3 && mixed && entropy(text) >= 2.75,
+        _ => mixed && entropy(text) >= 2.8,
+    }
+}
+
+/// Whether the letters' case changes more often than in words that are written together.
+fn jumps(text: &[u8]) -> bool {
+    let changes = text.windows(2).filter(|pair| pair[0].is_ascii_lowercase() != pair[1].is_ascii_lowercase());
+    changes.count() * 5 > text.len() * 2
+}
+
+/// The letter that people replace with this character.
+fn spelled(byte: u8) -> u8 {
+    match byte {
+        b'0' => b'o',
+        b'1' => b'l',
+        b'3' => b'e',
+        b'4' | b'@' => b'a',
+        b'5' | b'$' => b's',
+        b'7' => b't',
+        other => other,
+    }
+}
+
+fn holds(text: &[u8], word: &str) -> bool {
+    memchr::memmem::find(text, word.as_bytes()).is_some()
 }
 
 /// Shannon's entropy in bits per byte.
@@ -132,17 +219,21 @@ pub(super) fn is_placeholder(text: &[u8]) -> bool {
         "deadbeef",
         "notasecret",
     ];
+    /// What is longer holds short words and short runs by chance.
+    const SHORT: usize = 64;
     let lower = text.to_ascii_lowercase();
-    if WORDS.iter().any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some()) {
+    let counts = |word: &&&str| lower.len() <= SHORT || word.len() > 6;
+    if WORDS.iter().filter(counts).any(|word| holds(&lower, word)) {
         return true;
     }
     // Six of the same in a row, or eight that count up: no generator makes those.
+    let (longest, risen) = if lower.len() <= SHORT { (6, 8) } else { (lower.len() / 8, 26) };
     let mut same = 1;
     let mut rising = 1;
     for pair in lower.windows(2) {
         same = if pair[1] == pair[0] { same + 1 } else { 1 };
         rising = if pair[1] == pair[0].wrapping_add(1) { rising + 1 } else { 1 };
-        if same >= 6 || rising >= 8 {
+        if same >= longest || rising >= risen {
             return true;
         }
     }
@@ -165,6 +256,65 @@ mod tests {
         // {"role":"service_role"} and {"role":"anon"}.
         assert!(Check::ServiceRole.holds(b"e30.eyJyb2xlIjoic2VydmljZV9yb2xlIn0.x"));
         assert!(!Check::ServiceRole.holds(b"e30.eyJyb2xlIjoiYW5vbiJ9.x"));
+    }
+
+    #[test]
+    fn a_password_of_a_generator_is_told_from_one_of_an_example() {
+        for text in [
+            "qX7vP2mK9wLz",
+            "f3a9c1d7e5b20846",
+            "kT9!vR2#",
+            "b7Jc-4kQz_91",
+            "x8Zq~1Lm.p0",
+            "QgXcQBxhOCOuxTbN",
+        ] {
+            assert!(Check::Generated.holds(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "postgres",
+            "password",
+            "s3cr3tP4ss9",
+            "my-secret-pw",
+            "mongoose",
+            "example1",
+            "Pa55w0rd!2",
+            "abc",
+            "MyDatabaseAccess",
+        ] {
+            assert!(!Check::Generated.holds(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_web_token_of_an_introduction_or_for_everybody_is_no_secret() {
+        // {"alg":"HS256"} before {"sub":"1234567890"}, {"iss":"joe"}, {"role":"anon"}; {"alg":"none"} before {"a":1}.
+        for text in [
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.x",
+            "eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UifQ.x",
+            "eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.x",
+            "eyJhbGciOiJub25lIn0.eyJhIjoxfQ.x",
+        ] {
+            assert!(!Check::Jwt.holds(text.as_bytes()), "{text}");
+        }
+        // {"sub":"u1"}, and what is not JSON at all.
+        assert!(Check::Jwt.holds(b"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1MSJ9.x"));
+        assert!(Check::Jwt.holds(b"eyJhbGciOiJIUzI1NiJ9.AAAA.x"));
+    }
+
+    #[test]
+    fn a_key_of_curve25519_is_clamped() {
+        // 31 zeros and 0x40; the same with 0x01 first, and 32 zeros.
+        assert!(Check::Curve25519.holds(b"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEA="));
+        assert!(!Check::Curve25519.holds(b"AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEA="));
+        assert!(!Check::Curve25519.holds(b"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="));
+    }
+
+    #[test]
+    fn a_long_text_holds_short_words_and_runs_by_chance() {
+        let long =
+            ["zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ", "AAAAAAAfake", "zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ"].concat();
+        assert!(!is_placeholder(long.as_bytes()));
+        assert!(is_placeholder("x".repeat(80).as_bytes()));
     }
 
     #[test]

@@ -85,9 +85,33 @@ impl Literals {
     }
 }
 
+/// Every literal that a written one stands for: `[a-c9]` in it is one character of these.
+pub(super) fn spellings(written: &str) -> Vec<String> {
+    let Some((before, rest)) = written.split_once('[') else { return vec![written.into()] };
+    let Some((class, after)) = rest.split_once(']') else { return vec![written.into()] };
+    let class = class.as_bytes();
+    let mut characters = Vec::new();
+    let mut at = 0;
+    while let Some(&first) = class.get(at) {
+        match class.get(at + 1..at + 3) {
+            Some(&[b'-', last]) => {
+                characters.extend(first..=last);
+                at += 3;
+            }
+            _ => {
+                characters.push(first);
+                at += 1;
+            }
+        }
+    }
+    let ends = spellings(after);
+    let one = |byte: u8| ends.iter().map(move |end| format!("{before}{}{end}", char::from(byte)));
+    characters.into_iter().flat_map(one).collect()
+}
+
 /// A character that any of the short literals is followed by in its format.
 fn goes_on(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~')
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~' | b':' | b'%')
 }
 
 fn word(triple: [u8; 3]) -> u64 {
@@ -126,6 +150,13 @@ mod tests {
     use proptest::prelude::*;
 
     const LITERALS: [&str; 6] = ["abcd", "SG.", "-----BEGIN", "bca", "xyz_", ":AA"];
+
+    #[test]
+    fn a_class_stands_for_each_of_its_characters() {
+        assert_eq!(spellings("abc"), ["abc"]);
+        assert_eq!(spellings("S[0-2a]"), ["S0", "S1", "S2", "Sa"]);
+        assert_eq!(spellings("[MN]x[a-b]"), ["Mxa", "Mxb", "Nxa", "Nxb"]);
+    }
 
     proptest! {
         #[test]

@@ -1,12 +1,14 @@
 //! Finds secrets in contents: formats that are secrets with high confidence, as data
-//! (`templates/secrets.toml`), with their check digits or their entropy where the format has them.
+//! (`templates/secret-formats.toml`), with their check digits or their entropy where the format has them.
 //!
 //! Literal prefixes of all formats are looked for in one pass; only where one is found, its rule's
 //! pattern is tried. What was found is told by line and kind; the secret itself goes nowhere.
 
+mod base64;
 mod check;
 mod literals;
 mod rules;
+mod utf16;
 
 use super::RelPath;
 use rules::{Rule, RuleSet, rules};
@@ -24,6 +26,13 @@ pub(crate) struct Hit {
 
 /// A hit in these whole contents of the file at `path`: the first one.
 pub(crate) fn find(path: &RelPath, contents: &[u8]) -> Option<Hit> {
+    if let Some(order) = utf16::order(contents) {
+        return find_in(path, &utf16::decode(contents, order));
+    }
+    find_in(path, contents)
+}
+
+fn find_in(path: &RelPath, contents: &[u8]) -> Option<Hit> {
     let set = rules();
     let (at, rule) = set
         .first(contents, 0, contents.len())
@@ -39,6 +48,10 @@ const OVERLAP: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct Stream {
     set: &'static RuleSet,
+    /// The order of UTF-16 text; unknown before the first piece.
+    order: Option<Option<utf16::Order>>,
+    /// The first byte of a unit whose second is in the next piece.
+    half: Option<u8>,
     kept: Vec<u8>,
     judged: usize,
     lines: u32,
@@ -47,12 +60,20 @@ pub(crate) struct Stream {
 impl Stream {
     /// Nothing seen yet.
     pub(crate) fn new() -> Self {
-        Self { set: rules(), kept: Vec::new(), judged: 0, lines: 0 }
+        Self { set: rules(), order: None, half: None, kept: Vec::new(), judged: 0, lines: 0 }
     }
 
     /// The next piece; `last` ends the stream. Gives the first hit, if there is one so far.
     pub(crate) fn feed(&mut self, piece: &[u8], last: bool) -> Option<Hit> {
-        self.kept.extend_from_slice(piece);
+        match *self.order.get_or_insert_with(|| utf16::order(piece)) {
+            None => self.kept.extend_from_slice(piece),
+            Some(order) => {
+                let mut units: Vec<u8> = self.half.take().into_iter().collect();
+                units.extend_from_slice(piece);
+                self.half = (units.len() % 2 == 1).then(|| units.pop()).flatten();
+                self.kept.extend(utf16::decode(&units, order));
+            }
+        }
         let end = if last { self.kept.len() } else { self.kept.len().saturating_sub(OVERLAP) };
         if end > self.judged {
             if let Some((at, rule)) = self.set.first(&self.kept, self.judged, end) {
@@ -102,6 +123,22 @@ mod tests {
     fn a_wrong_check_digit_is_no_token() {
         let text = token().replace("0mLq17", "0mLq18");
         assert_eq!(find(&path("x"), text.as_bytes()), None);
+    }
+
+    #[test]
+    fn text_of_16_bits_is_read_whole_and_in_pieces() {
+        let text = format!("\u{feff}a\r\n{}key = \"{}\"\r\n", "filler\r\n".repeat(2_000), token());
+        let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(find(&path("x.ps1"), &bytes).map(|hit| hit.line), Some(2_002));
+        for size in [999, 1_000] {
+            let mut stream = Stream::new();
+            let mut pieces = bytes.chunks(size).peekable();
+            let mut found = None;
+            while let (None, Some(piece)) = (found, pieces.next()) {
+                found = stream.feed(piece, pieces.peek().is_none());
+            }
+            assert_eq!(found.map(|hit| hit.line), Some(2_002), "pieces of {size}");
+        }
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! The rules: read from the built-in data once, and the search for their literals.
 
+use super::base64;
 use super::check::{Check, entropy, is_placeholder};
-use super::literals::{Literals, SHORTEST};
+use super::literals::{Literals, SHORTEST, spellings};
 use crate::worktree::RelPath;
 use crate::worktree::deny::Glob;
-use regex::bytes::{Regex, RegexBuilder};
+use regex::bytes::{Captures, Match, Regex, RegexBuilder};
 use serde::Deserialize;
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 /// How far before its literal a token may begin, in bytes.
 const REACH: usize = 256;
@@ -19,12 +21,26 @@ pub(super) struct Rule {
     pub(super) id: String,
     pub(super) kind: String,
     pattern: Regex,
-    begins_before: bool,
+    begins: Begins,
     open_end: bool,
+    binary: bool,
+    decode: bool,
     check: Option<Check>,
     entropy: f64,
     public: Option<Regex>,
+    unless: Option<Regex>,
     files: Vec<Glob>,
+}
+
+/// Where a token begins, seen from its literal.
+#[derive(Debug, Clone, Copy)]
+enum Begins {
+    /// With it.
+    There,
+    /// Before it, as far as the token's characters reach.
+    Before,
+    /// So many bytes before it.
+    Behind(usize),
 }
 
 /// All rules, and the search for their literals.
@@ -32,14 +48,14 @@ pub(super) struct Rule {
 pub(super) struct RuleSet {
     literals: Literals,
     /// By the literal's number.
-    anchored: Vec<Vec<Rule>>,
-    in_files: Vec<Rule>,
+    anchored: Vec<Vec<Arc<Rule>>>,
+    in_files: Vec<Arc<Rule>>,
 }
 
 /// The built-in rules.
 pub(super) fn rules() -> &'static RuleSet {
     static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
-        RuleSet::parse(include_str!("../../../templates/secrets.toml"))
+        RuleSet::parse(include_str!("../../../templates/secret-formats.toml"))
             .expect("the built-in rules are tested")
     });
     &RULES
@@ -48,6 +64,9 @@ pub(super) fn rules() -> &'static RuleSet {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// Pieces of patterns that several rules have: `<NAME>` in a pattern stands for one.
+    #[serde(default)]
+    parts: BTreeMap<String, String>,
     rule: Vec<Entry>,
 }
 
@@ -65,11 +84,18 @@ struct Entry {
     #[serde(default)]
     begins_before: bool,
     #[serde(default)]
+    behind: usize,
+    #[serde(default)]
     open_end: bool,
+    #[serde(default)]
+    binary: bool,
+    #[serde(default)]
+    decode: bool,
     check: Option<Check>,
     #[serde(default)]
     entropy: f64,
     public: Option<String>,
+    unless: Option<String>,
     #[serde(default)]
     files: Vec<String>,
 }
@@ -89,72 +115,116 @@ impl RuleSet {
     fn parse(text: &str) -> Result<Self, BadRules> {
         let file: File = toml_edit::de::from_str(text)?;
         let mut literals: Vec<String> = Vec::new();
-        let mut anchored: Vec<Vec<Rule>> = Vec::new();
+        let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+        let mut anchored: Vec<Vec<Arc<Rule>>> = Vec::new();
         let mut in_files = Vec::new();
-        for entry in file.rule {
+        for entry in &file.rule {
+            let rule = Arc::new(Rule::new(entry, &file.parts)?);
             if entry.literals.is_empty() {
-                in_files.push(Rule::new(&entry)?);
+                in_files.push(rule);
+                continue;
             }
-            for literal in &entry.literals {
+            for literal in entry.literals.iter().flat_map(|literal| spellings(literal)) {
                 if literal.len() < SHORTEST {
-                    return Err(BadRules::Short(literal.clone()));
+                    return Err(BadRules::Short(literal));
                 }
-                let at = literals.iter().position(|known| known == literal).unwrap_or_else(|| {
+                let at = *numbers.entry(literal).or_insert_with_key(|literal| {
                     literals.push(literal.clone());
                     anchored.push(Vec::new());
                     literals.len() - 1
                 });
-                anchored[at].push(Rule::new(&entry)?);
+                anchored[at].push(Arc::clone(&rule));
             }
         }
         Ok(Self { literals: Literals::new(&literals), anchored, in_files })
     }
 
     /// The first secret whose literal begins in `from..to`: where the literal is, and its rule.
-    pub(super) fn first(&self, contents: &[u8], mut from: usize, to: usize) -> Option<(usize, &Rule)> {
+    pub(super) fn first(&self, contents: &[u8], from: usize, to: usize) -> Option<(usize, &Rule)> {
+        self.search(contents, from, to, true)
+    }
+
+    /// `decode`: whether what base64 stands for is looked through as well.
+    fn search(&self, contents: &[u8], mut from: usize, to: usize, decode: bool) -> Option<(usize, &Rule)> {
         loop {
             let (at, number) = self.literals.find(contents, from, to)?;
-            if let Some(rule) = self.anchored[number].iter().find(|rule| rule.at(contents, at)) {
+            let found = self.anchored[number].iter().find_map(|rule| match rule.decode {
+                false => rule.at(contents, at).then_some(&**rule),
+                true if decode => self.decoded(contents, at),
+                true => None,
+            });
+            if let Some(rule) = found {
                 return Some((at, rule));
             }
             from = at + 1;
         }
     }
 
+    /// The rule of a secret in the text that the base64 at `at` stands for.
+    fn decoded(&self, contents: &[u8], at: usize) -> Option<&Rule> {
+        // The literal begins with a group of four; the groups before it can belong to the same text.
+        let groups = contents[at.saturating_sub(REACH)..at].rchunks_exact(4);
+        let before = groups.take_while(|group| group.iter().all(|byte| base64::is_digit(*byte))).count() * 4;
+        let start = at - before;
+        let text = base64::decode(&contents[start..contents.len().min(at + WINDOW)]);
+        self.search(&text, 0, text.len(), false).map(|(_, rule)| rule)
+    }
+
     /// The rules that are for files of this name only.
     pub(super) fn of_file(&self, path: &RelPath) -> impl Iterator<Item = &Rule> {
         let name = path.file_name().to_ascii_lowercase();
-        self.in_files.iter().filter(move |rule| rule.files.iter().any(|glob| glob.matches(&name)))
+        let own = self.in_files.iter().filter(move |rule| rule.files.iter().any(|glob| glob.matches(&name)));
+        own.map(|rule| &**rule)
     }
 }
 
 impl Rule {
-    fn new(entry: &Entry) -> Result<Self, BadRules> {
+    fn new(entry: &Entry, parts: &BTreeMap<String, String>) -> Result<Self, BadRules> {
         let anchor = if entry.literals.is_empty() { "" } else { r"\A" };
+        let mut whole = entry.pattern.clone();
+        for (name, part) in parts {
+            whole = whole.replace(&format!("<{name}>"), part);
+        }
+        let begins = match entry.behind {
+            0 if entry.begins_before => Begins::Before,
+            0 => Begins::There,
+            behind => Begins::Behind(behind),
+        };
         Ok(Self {
             id: entry.id.clone(),
             kind: entry.kind.clone(),
-            pattern: pattern(&format!("{anchor}(?:{})", entry.pattern))?,
-            begins_before: entry.begins_before,
+            pattern: pattern(&format!("{anchor}(?:{whole})"))?,
+            begins,
             open_end: entry.open_end,
+            binary: entry.binary,
+            decode: entry.decode,
             check: entry.check,
             entropy: entry.entropy,
             public: entry.public.as_deref().map(pattern).transpose()?,
+            unless: entry.unless.as_deref().map(pattern).transpose()?,
             files: entry.files.iter().map(|name| Glob::new(name)).collect(),
         })
     }
 
     /// Whether the literal at `at` belongs to a secret of this format.
     fn at(&self, contents: &[u8], at: usize) -> bool {
-        let mut start = at;
-        if self.begins_before {
-            let reach = &contents[at.saturating_sub(REACH)..at];
-            start -= reach.iter().rev().take_while(|byte| is_token(**byte)).count();
-            // The letter of an escaped line feed is not the token's first.
-            if start > 0 && contents[start - 1] == b'\\' && matches!(contents[start], b'n' | b'r' | b't') {
-                start += 1;
+        let start = match self.begins {
+            Begins::There => at,
+            Begins::Behind(bytes) => match at.checked_sub(bytes) {
+                Some(start) => start,
+                None => return false,
+            },
+            Begins::Before => {
+                let reach = &contents[at.saturating_sub(REACH)..at];
+                let start = at - reach.iter().rev().take_while(|byte| is_token(**byte)).count();
+                // The letter of an escaped line feed is not the token's first.
+                let escape = start > 0
+                    && contents[start - 1] == b'\\'
+                    && matches!(contents[start], b'n' | b'r' | b't');
+                start + usize::from(escape)
             }
-        } else if !begins(contents, at) {
+        };
+        if !matches!(self.begins, Begins::Before) && !begins(contents, start) {
             return false;
         }
         let window = &contents[start..contents.len().min(start + WINDOW)];
@@ -164,31 +234,38 @@ impl Rule {
         if !self.open_end && next.is_some_and(|byte| is_word(*byte)) {
             return false;
         }
-        self.judge(groups.get(1).unwrap_or(whole).as_bytes())
+        self.judge(&groups)
     }
 
     /// Where in the whole contents a secret of this format is.
     pub(super) fn in_file(&self, contents: &[u8]) -> Option<usize> {
-        self.pattern.captures_iter(contents).find_map(|groups| {
-            let secret = groups.get(1).or(groups.get(0))?;
-            self.judge(secret.as_bytes()).then_some(secret.start())
-        })
+        let found = self.pattern.captures_iter(contents).find(|groups| self.judge(groups))?;
+        Some(secret(&found).start())
     }
 
-    fn judge(&self, secret: &[u8]) -> bool {
-        !is_placeholder(secret)
+    fn judge(&self, groups: &Captures<'_>) -> bool {
+        let whole = groups.get(0).expect("group 0 is the match").as_bytes();
+        let secret = secret(groups).as_bytes();
+        // What people write where a secret would be has little entropy; runs and words in encoded bytes say nothing.
+        (self.binary || !is_placeholder(secret))
             && entropy(secret) >= self.entropy
             && self.check.is_none_or(|check| check.holds(secret))
             && self.public.as_ref().is_none_or(|public| !public.is_match(secret))
+            && self.unless.as_ref().is_none_or(|unless| !unless.is_match(whole))
     }
+}
+
+/// The first group that took part in the match, else all of it.
+fn secret<'a>(groups: &Captures<'a>) -> Match<'a> {
+    groups.iter().skip(1).flatten().next().or_else(|| groups.get(0)).expect("group 0 is the match")
 }
 
 fn pattern(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text).unicode(false).size_limit(1 << 22).build()
 }
 
-/// Whether a token can begin here: not in the middle of a word, where an escaped line feed or a
-/// percent sign's two digits do not count as one.
+/// Whether a token can begin here: not in the middle of a word, where an escaped character does not count as one:
+/// `\n`, `\x3d`, `\u003d`, `%3D`.
 fn begins(contents: &[u8], at: usize) -> bool {
     if !is_word(contents[at]) {
         return true;
@@ -196,11 +273,12 @@ fn begins(contents: &[u8], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).map(|at| contents[at]);
     match before(1) {
         Some(byte) if is_word(byte) => {
-            let escape = matches!(byte, b'n' | b'r' | b't') && before(2) == Some(b'\\');
-            let percent = byte.is_ascii_hexdigit()
-                && before(2).is_some_and(|byte| byte.is_ascii_hexdigit())
-                && before(3) == Some(b'%');
-            escape || percent
+            let letter = matches!(byte, b'n' | b'r' | b't') && before(2) == Some(b'\\');
+            let digits = |count: usize| {
+                (1..=count).all(|back| before(back).is_some_and(|byte| byte.is_ascii_hexdigit()))
+            };
+            let is = |back: usize, text: &[u8]| at >= back && contents[at - back..].starts_with(text);
+            letter || digits(2) && (before(3) == Some(b'%') || is(4, b"\\x")) || digits(4) && is(6, b"\\u")
         }
         _ => true,
     }
@@ -220,18 +298,19 @@ mod tests {
 
     #[test]
     fn every_rule_says_what_it_is_and_no_literal_hides_another() {
-        let file: File = toml_edit::de::from_str(include_str!("../../../templates/secrets.toml")).unwrap();
+        let file: File =
+            toml_edit::de::from_str(include_str!("../../../templates/secret-formats.toml")).unwrap();
         let mut ids = std::collections::HashSet::new();
         let mut literals = std::collections::BTreeSet::new();
         for rule in &file.rule {
             assert!(ids.insert(&rule.id), "{} twice", rule.id);
             assert!(!rule.kind.is_empty() && !rule.source.is_empty(), "{}", rule.id);
             assert_ne!(rule.literals.is_empty(), rule.files.is_empty(), "{}", rule.id);
-            literals.extend(&rule.literals);
+            literals.extend(rule.literals.iter().flat_map(|literal| spellings(literal)));
         }
         // Two that begin at the same byte would hide each other in a search for the first match.
         for (one, next) in literals.iter().zip(literals.iter().skip(1)) {
-            assert!(!next.starts_with(&***one), "{one} hides {next}");
+            assert!(!next.starts_with(one.as_str()), "{one} hides {next}");
         }
     }
 }
