@@ -37,6 +37,8 @@ pub(super) struct Installed {
     pub(super) program: String,
     /// The version that it prints, if it does.
     pub(super) version: Option<String>,
+    /// It came with the image: its installer was not run.
+    pub(super) of_image: bool,
 }
 
 /// Looks in the box first; the installer's output streams to the screen.
@@ -54,7 +56,7 @@ pub(super) fn install(
     let spec = agent.spec();
     needed(provider, id, if spec.install.is_some() { &["git", "tar"] } else { &["git"] })?;
     if let Some(program) = find(provider, id, agent)? {
-        return Ok(with_version(provider, id, agent, program));
+        return Ok(with_version(provider, id, agent, program, true));
     }
     let Some(installer) = &spec.install else {
         return Err(Error::failed(format!("the box has no {}", spec.program))
@@ -73,7 +75,7 @@ pub(super) fn install(
             return Err(Error::failed("the pane was closed"));
         }
         if let Some(program) = find(provider, id, agent)? {
-            return Ok(with_version(provider, id, agent, program));
+            return Ok(with_version(provider, id, agent, program, false));
         }
         let Some(pause) = pauses.next() else { return Err(missing(agent, code, egress)) };
         ui::paragraph(format!("  the names in egress take about 30 s to work; trying again in {pause} s"));
@@ -94,7 +96,7 @@ fn another_image() -> Command {
 }
 
 fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
-    let said = provider.exec(id, NEEDED, programs, Duration::from_secs(60))?;
+    let said = provider.exec_asking(id, NEEDED, programs, Duration::from_secs(60))?;
     let text = said.text();
     let missing: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("MISSING ")).collect();
     if missing.is_empty() {
@@ -107,7 +109,7 @@ fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
 fn find(provider: &Provider, id: &BoxId, agent: Agent) -> Result<Option<String>> {
     let mut args = vec![agent.spec().program.as_str()];
     args.extend(Agent::search_folders().iter().map(String::as_str));
-    let said = provider.exec(id, FIND, &args, Duration::from_secs(60))?;
+    let said = provider.exec_asking(id, FIND, &args, Duration::from_secs(60))?;
     let text = said.text();
     let found = text.lines().find_map(|line| line.strip_prefix("FOUND "));
     // A path from a box is data: it is only ever one argv word for that same box.
@@ -168,9 +170,9 @@ fn without_escapes(text: &str) -> String {
     plain
 }
 
-fn with_version(provider: &Provider, id: &BoxId, agent: Agent, program: String) -> Installed {
+fn with_version(provider: &Provider, id: &BoxId, agent: Agent, program: String, of_image: bool) -> Installed {
     if agent == Agent::Shell {
-        return Installed { program, version: None };
+        return Installed { program, version: None, of_image: false };
     }
     // Only for the screen: an agent that prints none is as good.
     let said = provider.exec(id, "\"$1\" --version </dev/null", &[&program], Duration::from_secs(20));
@@ -185,7 +187,7 @@ fn with_version(provider: &Provider, id: &BoxId, agent: Agent, program: String) 
             },
         )
     });
-    Installed { program, version }
+    Installed { program, version, of_image }
 }
 
 fn missing(agent: Agent, code: i32, egress: &[EgressRule]) -> Error {

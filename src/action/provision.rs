@@ -269,5 +269,6 @@ pub(super) fn start_agent(
 
 fn shown(installed: &Installed) -> String {
     let version = installed.version.as_deref().map(|version| format!("{version}  ")).unwrap_or_default();
-    format!("{version}{}", ui::visible(&installed.program))
+    let whose = if installed.of_image { ", of the image" } else { "" };
+    format!("{version}{}{whose}", ui::visible(&installed.program))
 }

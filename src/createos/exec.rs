@@ -25,6 +25,9 @@ printf '%s<%s\n' "$m" "$e"; printf '%s<cat\n' "$m" >&2
 bash -c "$s" createos-sandbox "$@" | "$e"; c=${PIPESTATUS[0]}
 printf '\n%s>%d\n' "$m" "$c"; printf '\n%s>%d\n' "$m" "$c" >&2"#;
 
+const VERB: &str = "sandbox exec";
+/// The pauses before a question is asked again.
+const RETRIES: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 /// How much of what an unfinished script printed is told.
 const TOLD: usize = 300;
 
@@ -59,7 +62,6 @@ impl Provider {
         args: &[&str],
         limit: Duration,
     ) -> Result<Said, Failure> {
-        const VERB: &str = "sandbox exec";
         let marker = format!("createos-sandbox-{}", crate::random::hex(16));
         let mut words = vec![marker.as_str(), script];
         words.extend_from_slice(args);
@@ -75,6 +77,26 @@ impl Provider {
                 _ => Err(self.unfinished(VERB, &ended, &out, &err)),
             }
         })
+    }
+
+    /// The same for a script that only asks: where the connection is lost it is asked again.
+    ///
+    /// # Errors
+    /// As of [`Provider::exec`].
+    pub(crate) fn exec_asking(
+        &self,
+        id: &BoxId,
+        script: &str,
+        args: &[&str],
+        limit: Duration,
+    ) -> Result<Said, Failure> {
+        for pause in RETRIES {
+            match self.exec(id, script, args, limit) {
+                Err(failure) if failure.may_pass() => self.rest(VERB, pause)?,
+                answered => return answered,
+            }
+        }
+        self.exec(id, script, args, limit)
     }
 
     /// The failure of a script whose end did not come: the CLI's own words before our guess. An error frame of a stream

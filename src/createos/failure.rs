@@ -110,6 +110,20 @@ impl Failure {
         }
     }
 
+    /// Whether the same call may do better soon: nobody has said no, the connection or the service failed.
+    pub(super) fn may_pass(&self) -> bool {
+        matches!(
+            self.refusal,
+            Refusal::Cut
+                | Refusal::TimedOut
+                | Refusal::NotFound
+                | Refusal::Rate
+                | Refusal::NotStarted
+                | Refusal::NotYetUp
+                | Refusal::Other
+        )
+    }
+
     /// From a program that could not run to its end.
     pub(crate) fn from_exec(verb: &str, error: &ExecError) -> Self {
         let refusal = match error {

@@ -91,7 +91,7 @@ impl Provider {
         let mut pause = FIRST_RETRY;
         for _ in 1..STARTS {
             match self.start_job_once(id, words) {
-                Err(failure) if is_passing(failure.refusal) => self.rest(VERB, pause)?,
+                Err(failure) if failure.may_pass() => self.rest(VERB, pause)?,
                 started => return started,
             }
             pause *= 2;
@@ -111,20 +111,6 @@ impl Provider {
 }
 
 const VERB: &str = "sandbox process start";
-
-/// Whether a call that failed so may do better soon.
-fn is_passing(refusal: Refusal) -> bool {
-    matches!(
-        refusal,
-        Refusal::Cut
-            | Refusal::TimedOut
-            | Refusal::NotFound
-            | Refusal::Rate
-            | Refusal::NotStarted
-            | Refusal::NotYetUp
-            | Refusal::Other
-    )
-}
 
 /// A run in a box.
 struct Job<'a> {
@@ -219,7 +205,7 @@ impl Lost {
     /// # Errors
     /// The next one would not do better, or there was no answer for too long.
     fn retry(&mut self, failure: Failure, heard: &mut dyn FnMut(Heard<'_>)) -> Result<Duration, Failure> {
-        if !is_passing(failure.refusal) {
+        if !failure.may_pass() {
             return Err(failure);
         }
         let since = *self.since.get_or_insert_with(Instant::now);

@@ -110,11 +110,6 @@ fn read(answer: &Answer) -> Result<Result<Said, Stop>> {
     }
     let printed = if answer.stderr.trim().is_empty() { &answer.stdout } else { &answer.stderr };
     let last = printed.trim().lines().last().unwrap_or_default();
-    if answer.code == 127 || answer.code == 126 {
-        return Err(Error::failed("bash is missing in the box")
-            .fact("the box said", last)
-            .help("use an image (rootfs) that has bash, git, GNU tar and GNU coreutils"));
-    }
     Err(Error::failed(format!("a script in the box ended with code {}", answer.code)).fact("it said", last))
 }
 

@@ -97,12 +97,13 @@ fn the_agent_shell_is_a_login_shell() {
 #[test]
 fn an_agent_that_the_image_carries_is_not_installed_again_whatever_egress_allows() {
     let mut world = World::with_config(json!({ "agent": "claude-code", "egress": ["github.com"] }));
-    let carried = "printf '#!/bin/sh\\nexec bash -l\\n' > ~/.local/bin/claude; chmod +x ~/.local/bin/claude";
+    let carried = r#"printf '#!/bin/sh\n[ "$1" = --version ] && echo 2.0.9 && exit\nexec bash -l\n' > ~/.local/bin/claude
+chmod +x ~/.local/bin/claude"#;
     world.script("image", json!(format!("{}\n{carried}", image("claude", "~/.local/bin", 0))));
     let (id, pane) = world.start();
     let warning = "note: egress does not list claude.ai: if the image lacks claude";
     world.sees(&pane, warning);
-    world.sees(&pane, "4/5 install /home/agent/.local/bin/claude");
+    world.sees(&pane, "4/5 install claude 2.0.9 /home/agent/.local/bin/claude, of the image");
     assert_eq!(world.in_box(&id, "cat ~/asked 2>/dev/null || true"), "");
 }
 
@@ -129,8 +130,9 @@ fn an_install_that_cannot_work_fails_at_once_and_its_box_is_gone() {
         assert!(failed["fix"].as_str().unwrap().contains(fix), "{failed}");
         assert!(failed["error"].as_str().unwrap().contains("nothing is billed"), "{failed}");
         assert!(world.boxes().is_empty());
-        let streamed = world.calls_of("exec").iter().filter(|argv| argv.contains(&"--stream".into())).count();
-        assert_eq!(streamed, tries, "{egress}");
+        let runs =
+            |argv: &&Vec<String>| argv.iter().any(|word| word.contains("https://claude.ai/install.sh"));
+        assert_eq!(world.calls_of("process").iter().filter(runs).count(), tries, "{egress}");
     }
     // An installer that ends well and leaves nothing is believed by nobody.
     let mut world = World::with_config(json!({ "agent": "claude-code" }));
