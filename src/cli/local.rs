@@ -259,7 +259,8 @@ pub(crate) struct StartArgs {
 /// `process attach`.
 #[derive(Debug, Args)]
 pub(crate) struct AttachArgs {
-    /// Show the output from this byte on; 0 is everything that is still kept. Without it: only new output
+    /// Show the output from this byte on; 0 is everything that is still kept. Without it a terminal shows the screen
+    /// as it is, and anything else only new output
     #[arg(long, value_name = "N")]
     pub(crate) after: Option<u64>,
     /// Show what is there and end

@@ -1,5 +1,6 @@
 //! `process attach`: this terminal, or these pipes, and a process.
 
+use super::detach::DetachKey;
 use super::failure::Result;
 use super::frames::{Kind, Reader, frame};
 use super::modes::Modes;
@@ -119,6 +120,7 @@ struct Client {
     typing: bool,
     raw: Option<Raw>,
     modes: Modes,
+    key: DetachKey,
     out: VecDeque<u8>,
     signals: Signals,
 }
@@ -169,12 +171,15 @@ impl Client {
             signals: Signals::catch(terminal || io::stdout().is_terminal()).map_err(wrong)?,
             raw: terminal.then(Raw::on).transpose().map_err(wrong)?,
             modes: Modes::default(),
+            key: DetachKey::default(),
             out: VecDeque::new(),
         })
     }
 
     fn run(mut self, after: Option<u64>, follow: bool) -> Result<u8> {
-        let hello = serde_json::to_vec(&Hello::Attach { after, follow }).expect("a hello is plain data");
+        let terminal = self.raw.as_ref().and_then(|_| terminal::size());
+        let hello =
+            serde_json::to_vec(&Hello::Attach { after, follow, terminal }).expect("a hello is plain data");
         self.out.extend(frame(Kind::Hello, &hello));
         if self.raw.is_some() {
             self.tell_size();
@@ -257,7 +262,7 @@ impl Client {
             Err(_) => return self.raw.is_some(),
         };
         let typed = &buffer[..count];
-        let detach = self.raw.as_ref().and_then(|_| terminal::detach_key(typed));
+        let detach = self.raw.as_ref().and_then(|_| self.key.find(typed));
         let kept = &typed[..detach.unwrap_or(count)];
         if !kept.is_empty() {
             self.modes.answered();

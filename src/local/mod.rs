@@ -12,6 +12,8 @@ mod channel;
 #[cfg(target_os = "linux")]
 mod commands;
 #[cfg(target_os = "linux")]
+mod detach;
+#[cfg(target_os = "linux")]
 mod enter;
 #[cfg(target_os = "linux")]
 mod environment;
@@ -29,6 +31,8 @@ mod id;
 mod inside;
 #[cfg(target_os = "linux")]
 mod meta;
+#[cfg(target_os = "linux")]
+mod model;
 #[cfg(target_os = "linux")]
 mod modes;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has local boxes"))]

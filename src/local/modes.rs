@@ -10,6 +10,8 @@ const PRIVATE: [u16; 15] = [1, 5, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1
 const OFTEN_ON: u16 = 1007;
 /// The alternate screen in its three spellings.
 const ALTERNATE: [u16; 3] = [47, 1047, 1049];
+/// A title is kept up to here.
+const LONGEST_TITLE: usize = 512;
 /// More parameters than any terminal takes.
 const MOST_NUMBERS: usize = 256;
 
@@ -25,6 +27,19 @@ pub(super) struct Modes {
     asked: bool,
     set: BTreeMap<u16, ()>,
     alternate: Option<u16>,
+    /// Rows that scroll, the first and the last.
+    margins: Option<(u16, u16)>,
+    no_wrap: bool,
+    insert: bool,
+    /// The cursor's shape.
+    shape: u16,
+    /// The final characters of the sets G0 and G1; none is letters.
+    sets: [Option<u8>; 2],
+    /// G1 is in use.
+    shifted: bool,
+    title: Option<Vec<u8>>,
+    /// A title on its way.
+    text: Vec<u8>,
     cursor_hidden: bool,
     origin: bool,
     colours: bool,
@@ -42,8 +57,23 @@ enum Scan {
     Ground,
     Escape,
     Sequence(Sequence),
+    /// Behind an escape and these intermediates, of which the last one counts.
+    Intermediate(u8),
     /// An operating system command: its number, until that is complete.
     Command(Option<u16>),
+    /// The text of one that sets the title.
+    Title,
+}
+
+/// What a byte is to a screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// Part of a character that is printed.
+    Text,
+    /// The end of the order to print the last character so many times more.
+    Repeat(u16),
+    /// Anything else.
+    Other,
 }
 
 /// A control sequence on its way.
@@ -93,34 +123,99 @@ impl Modes {
     /// doubt it is one.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         for &byte in bytes {
-            let half = std::mem::replace(&mut self.half_c1, byte == 0xc2);
-            self.marked |= half && byte < 0xa0 || matches!(byte, 0x05 | 0x0e | 0x1b);
-            self.asked |= byte == 0x05;
-            let scan = std::mem::take(&mut self.scan);
-            self.scan = match (scan, byte) {
-                (_, 0x1b) => Scan::Escape,
-                (_, 0x9b) if half => Scan::Sequence(Sequence::default()),
-                (_, 0x9d) if half => Scan::Command(Some(0)),
-                (_, 0x18 | 0x1a) => Scan::Ground,
-                (Scan::Command(_), 0x07) => Scan::Ground,
-                (Scan::Command(number), _) => self.command(number, byte),
-                // A terminal obeys these at once, and goes on with the sequence.
-                (scan, 0x00..=0x1f | 0x7f) => scan,
-                (Scan::Escape, b'[') => Scan::Sequence(Sequence::default()),
-                (Scan::Escape, b']') => Scan::Command(Some(0)),
-                (Scan::Escape, b'=') => self.done(|modes| modes.keypad = true),
-                (Scan::Escape, b'>') => self.done(|modes| modes.keypad = false),
-                (Scan::Escape, b'c') => self.done(Self::reset),
-                // Strings that ask for features or draw, and the oldest query.
-                (Scan::Escape, b'P' | b'_' | b'Z') => self.done(|modes| modes.asked = true),
-                (Scan::Sequence(mut seen), 0x20..=0x3f) => {
-                    seen.push(byte);
-                    Scan::Sequence(seen)
-                }
-                (Scan::Sequence(seen), 0x40..=0x7e) => self.done(|modes| modes.sequence(&seen, byte)),
-                _ => Scan::Ground,
-            };
+            self.step(byte);
         }
+    }
+
+    /// Looks at one byte of output, and says what it is.
+    pub(super) fn step(&mut self, byte: u8) -> Seen {
+        let half = std::mem::replace(&mut self.half_c1, byte == 0xc2);
+        self.marked |= half && byte < 0xa0 || matches!(byte, 0x05 | 0x0e | 0x1b);
+        self.asked |= byte == 0x05;
+        match byte {
+            0x0e => self.shifted = true,
+            0x0f => self.shifted = false,
+            _ => {}
+        }
+        let scan = std::mem::take(&mut self.scan);
+        let mut seen = match scan {
+            Scan::Ground if byte >= 0x20 && byte != 0x7f && !(half && byte < 0xa0) => Seen::Text,
+            _ => Seen::Other,
+        };
+        self.scan = match (scan, byte) {
+            (Scan::Title, 0x07 | 0x1b) => {
+                self.title = Some(std::mem::take(&mut self.text));
+                if byte == 0x1b { Scan::Escape } else { Scan::Ground }
+            }
+            (_, 0x1b) => Scan::Escape,
+            (_, 0x9b) if half => Scan::Sequence(Sequence::default()),
+            (_, 0x9d) if half => Scan::Command(Some(0)),
+            (_, 0x18 | 0x1a) => Scan::Ground,
+            (Scan::Title, _) => self.title(byte),
+            (Scan::Command(_), 0x07) => Scan::Ground,
+            (Scan::Command(number), _) => self.command(number, byte),
+            // A terminal obeys these at once, and goes on with the sequence.
+            (scan, 0x00..=0x1f | 0x7f) => scan,
+            (Scan::Escape, b'[') => Scan::Sequence(Sequence::default()),
+            (Scan::Escape, b']') => Scan::Command(Some(0)),
+            (Scan::Escape, b'=') => self.done(|modes| modes.keypad = true),
+            (Scan::Escape, b'>') => self.done(|modes| modes.keypad = false),
+            (Scan::Escape, b'c') => self.done(Self::reset),
+            // Strings that ask for features or draw, and the oldest query.
+            (Scan::Escape, b'P' | b'_' | b'Z') => self.done(|modes| modes.asked = true),
+            (Scan::Escape | Scan::Intermediate(_), 0x20..=0x2f) => Scan::Intermediate(byte),
+            (Scan::Intermediate(before), _) => self.done(|modes| modes.choose(before, byte)),
+            (Scan::Sequence(mut seen), 0x20..=0x3f) => {
+                seen.push(byte);
+                Scan::Sequence(seen)
+            }
+            (Scan::Sequence(order), 0x40..=0x7e) => {
+                if (order.private, order.intermediate, byte) == (0, 0, b'b') {
+                    seen = Seen::Repeat(order.numbers.first().copied().unwrap_or(0).max(1));
+                }
+                self.done(|modes| modes.sequence(&order, byte))
+            }
+            _ => Scan::Ground,
+        };
+        seen
+    }
+
+    /// A set of characters is chosen for G0 or G1.
+    fn choose(&mut self, intermediate: u8, set: u8) {
+        let set = (set != b'B').then_some(set);
+        match intermediate {
+            b'(' => self.sets[0] = set,
+            b')' => self.sets[1] = set,
+            _ => {}
+        }
+    }
+
+    fn title(&mut self, byte: u8) -> Scan {
+        self.asked |= byte == b'?';
+        if self.text.len() < LONGEST_TITLE && byte >= 0x20 && byte != 0x7f {
+            self.text.push(byte);
+        }
+        Scan::Title
+    }
+
+    /// Whether letters stand for the pieces of lines.
+    pub(super) fn draws_lines(&self) -> bool {
+        self.sets[usize::from(self.shifted)] == Some(b'0')
+    }
+
+    /// Whether a program has the alternate screen.
+    pub(super) fn is_alternate(&self) -> bool {
+        self.alternate.is_some()
+    }
+
+    /// Whether the last byte ended whatever it belongs to.
+    pub(super) fn is_in_text(&self) -> bool {
+        matches!(self.scan, Scan::Ground) && !self.half_c1
+    }
+
+    /// The rows that scroll, if not all.
+    pub(super) fn margins(&self) -> Option<(u16, u16)> {
+        self.margins
     }
 
     fn done(&mut self, change: impl FnOnce(&mut Self)) -> Scan {
@@ -137,6 +232,10 @@ impl Modes {
         self.asked |= byte == b'?';
         match (number, byte) {
             (Some(number), b'0'..=b'9') => Scan::Command(Some(append(number, byte))),
+            (Some(0 | 2), b';') => {
+                self.text.clear();
+                Scan::Title
+            }
             (Some(number), 0x20..) => {
                 self.colours |= matches!(number, 4 | 5 | 10..=21);
                 Scan::Command(None)
@@ -194,8 +293,18 @@ impl Modes {
                 self.cursor_hidden = false;
                 self.keypad = false;
                 self.origin = false;
+                self.insert = false;
+                self.margins = None;
+                self.sets = [None; 2];
+                self.shifted = false;
                 self.set.remove(&1);
             }
+            (0, 0, b'r') => {
+                let last = numbers.get(1).copied().unwrap_or(0);
+                self.margins = (first > 0 || last > 0).then_some((first.max(1), last));
+            }
+            (0, 0, b'h' | b'l') if numbers.contains(&4) => self.insert = last == b'h',
+            (0, b' ', b'q') => self.shape = first,
             _ => {}
         }
     }
@@ -208,6 +317,8 @@ impl Modes {
             self.alternate = on.then(|| self.alternate.map_or(mode, |old| old.max(mode)));
         } else if mode == 6 {
             self.origin = on;
+        } else if mode == 7 {
+            self.no_wrap = !on;
         } else if PRIVATE.contains(&mode) {
             if on {
                 self.set.insert(mode, ());
@@ -217,12 +328,50 @@ impl Modes {
         }
     }
 
+    /// Bytes that give a terminal with the cursor in this row and column the title, the cursor's shape, the margins
+    /// and the ways to print, and leave the cursor there.
+    pub(super) fn dress(&self, row: u16, column: u16) -> Vec<u8> {
+        let mut out = Vec::new();
+        if let Some(title) = &self.title {
+            out.extend(b"\x1b]2;");
+            out.extend(title);
+            out.extend(b"\x1b\\");
+        }
+        let mut text = String::new();
+        if let Some((first, last)) = self.margins {
+            let last = if last == 0 { String::new() } else { last.to_string() };
+            text.push_str(&format!("\x1b7\x1b[{first};{last}r\x1b8"));
+        }
+        if self.origin {
+            let top = self.margins.map_or(1, |(first, _)| first);
+            text.push_str(&format!("\x1b[?6h\x1b[{};{}H", (row + 2).saturating_sub(top).max(1), column + 1));
+        }
+        for (is, order) in [(self.no_wrap, "\x1b[?7l"), (self.insert, "\x1b[4h"), (self.shifted, "\x0e")] {
+            if is {
+                text.push_str(order);
+            }
+        }
+        for (set, slot) in self.sets.iter().zip(['(', ')']) {
+            if let Some(set) = set.filter(|set| set.is_ascii_graphic()) {
+                text.push_str(&format!("\x1b{slot}{}", char::from(set)));
+            }
+        }
+        if self.shape > 0 {
+            text.push_str(&format!("\x1b[{} q", self.shape));
+        }
+        out.extend(text.into_bytes());
+        out
+    }
+
     /// Bytes that bring a fresh terminal into these modes.
     pub(super) fn enter(&self) -> Vec<u8> {
+        let alternate = self.alternate.map(|mode| format!("\x1b[?{mode}h")).unwrap_or_default();
+        [alternate.into_bytes(), self.keys()].concat()
+    }
+
+    /// The same without the alternate screen: what is typed and reported, and the hidden cursor.
+    pub(super) fn keys(&self) -> Vec<u8> {
         let mut text = String::new();
-        if let Some(mode) = self.alternate {
-            text.push_str(&format!("\x1b[?{mode}h"));
-        }
         for mode in self.set.keys() {
             text.push_str(&format!("\x1b[?{mode}h"));
         }

@@ -22,6 +22,7 @@ pub(super) struct Served {
     until: Option<u64>,
     moved: Instant,
     last_words: Option<Vec<u8>>,
+    painted: bool,
     open: bool,
 }
 
@@ -42,6 +43,7 @@ impl Served {
             until: None,
             moved: Instant::now(),
             last_words: None,
+            painted: false,
             open: true,
         })
     }
@@ -83,6 +85,16 @@ impl Served {
             self.say(&frame(Kind::Lost, &lost.to_le_bytes()));
             self.place = Some(ring.oldest());
         }
+    }
+
+    /// It has been given the screen as it is, which needs no program's help if `whole`.
+    pub(super) fn paint(&mut self, whole: bool) {
+        self.painted = whole;
+    }
+
+    /// Whether it has the screen as it is.
+    pub(super) fn is_painted(&self) -> bool {
+        self.painted
     }
 
     /// Adds a frame to what it gets next.

@@ -10,6 +10,7 @@ pub(super) use protocol::{Answer, Brief, Hello};
 
 use super::enter::{self, Entry, Start};
 use super::frames::{Kind, frame};
+use super::model::Model;
 use super::modes::Modes;
 use super::record::{self, Record};
 use super::ring::{Ring, Stream};
@@ -68,6 +69,10 @@ struct Supervisor {
     ring: Ring,
     /// The modes that output has set which is kept no more.
     dropped: Modes,
+    /// The screen as it is, of a program on a terminal.
+    model: Option<Model>,
+    /// A terminal has shown it: what was asked until then was answered there.
+    shown: bool,
     served: Vec<Served>,
     size: Option<Size>,
     nudge: Option<Instant>,
@@ -125,6 +130,8 @@ impl Supervisor {
             input_ended: false,
             ring: Ring::default(),
             dropped: Modes::default(),
+            model: brief.terminal.and_then(Model::new),
+            shown: false,
             served: Vec::new(),
             size: brief.terminal,
             nudge: None,
@@ -221,6 +228,9 @@ impl Supervisor {
             Ok(count) => {
                 let stream = *stream;
                 self.touch();
+                if let Some(model) = &mut self.model {
+                    model.feed(&buffer[..count]);
+                }
                 let dropped = self.ring.push(stream, &buffer[..count]);
                 self.served.iter_mut().for_each(|client| client.overtaken(&self.ring, dropped.len()));
                 self.dropped.feed(&dropped);

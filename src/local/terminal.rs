@@ -79,23 +79,3 @@ pub(super) fn size() -> Option<Size> {
         tcgetwinsize(rustix::stdio::stdout()).or_else(|_| tcgetwinsize(rustix::stdio::stdin())).ok()?;
     (size.ws_row > 0 && size.ws_col > 0).then_some(Size { rows: size.ws_row, cols: size.ws_col })
 }
-
-/// Where Ctrl-] is in what was typed, in each of the ways in which terminals send it: the byte, the
-/// kitty protocol's sequence (with and without an event), and `modifyOtherKeys`.
-pub(super) fn detach_key(typed: &[u8]) -> Option<usize> {
-    const FORMS: [&[u8]; 4] = [b"\x1d", b"\x1b[93;5u", b"\x1b[93;5:1u", b"\x1b[27;5;93~"];
-    FORMS.iter().filter_map(|form| typed.windows(form.len()).position(|window| window == *form)).min()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_detach_key_is_found_in_every_form() {
-        assert_eq!(detach_key(b"ab\x1dc"), Some(2));
-        assert_eq!(detach_key(b"a\x1b[93;5u"), Some(1));
-        assert_eq!(detach_key(b"\x1b[27;5;93~"), Some(0));
-        assert_eq!(detach_key(b"]\x1b[93u\x1b[A"), None);
-    }
-}

@@ -45,6 +45,9 @@ pub(in crate::local) enum Hello {
         after: Option<u64>,
         /// Go on when everything that is there has been sent.
         follow: bool,
+        /// The size of the terminal on which it is shown; none on pipes, and from a client of an earlier version.
+        #[serde(default)]
+        terminal: Option<Size>,
     },
     /// The box has been paused: whoever is attached is let go.
     LetGo,

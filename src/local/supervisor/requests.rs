@@ -8,6 +8,9 @@ use crate::local::spec::{Command, Size};
 use rustix::event::PollFlags;
 use std::time::{Duration, Instant};
 
+/// So much of a painted screen is put into a frame.
+const PART: usize = 256 * 1024;
+
 impl Supervisor {
     pub(super) fn serve(&mut self, at: usize, flags: PollFlags) {
         if flags.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
@@ -29,9 +32,12 @@ impl Supervisor {
                     let status = serde_json::to_vec(&(record, self.foreground())).unwrap_or_default();
                     self.served[at].finish(&frame(Kind::Status, &status));
                 }
-                Ok(Hello::Attach { after, follow }) => {
+                Ok(Hello::Attach { after, follow, terminal }) => {
                     self.touch();
-                    self.attach(at, after, follow);
+                    match terminal.filter(|_| self.record.pty) {
+                        Some(size) => self.attach_terminal(at, after, follow, size),
+                        None => self.attach(at, after, follow),
+                    }
                 }
                 Ok(Hello::LetGo) => self.served.iter_mut().for_each(Served::let_go),
                 Ok(Hello::Resize(size)) => {
@@ -46,7 +52,9 @@ impl Supervisor {
                 self.input.extend(body);
             }
             Kind::Resize => {
-                if let Some(size) = size(body) {
+                if let Some(size) = size(body)
+                    && (self.size != Some(size) || !self.served[at].is_painted())
+                {
                     self.resize(size);
                 }
             }
@@ -73,6 +81,25 @@ impl Supervisor {
         }
         let place = self.ring.newest();
         self.served[at].follow(place, true, &self.ring);
+    }
+
+    /// A terminal that names no place gets the screen as it is. The first one of all gets every byte: what the
+    /// program has asked so far nobody has answered.
+    fn attach_terminal(&mut self, at: usize, after: Option<u64>, follow: bool, size: Size) {
+        let first = !std::mem::replace(&mut self.shown, true);
+        if first || after.is_some() || self.model.is_none() {
+            return self.attach(at, after.or(first.then_some(0)), follow);
+        }
+        if self.size != Some(size) {
+            self.resize(size);
+        }
+        let Some(model) = &self.model else { return };
+        for part in model.paint().chunks(PART) {
+            self.served[at].say(&frame(Kind::Modes, part));
+        }
+        // A full-screen program paints what the model may not know of, when the size changes for a moment.
+        self.served[at].paint(!model.is_alternate());
+        self.served[at].follow(self.ring.newest(), follow, &self.ring);
     }
 
     fn attach(&mut self, at: usize, after: Option<u64>, follow: bool) {

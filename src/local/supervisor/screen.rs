@@ -19,6 +19,7 @@ impl Supervisor {
         } else {
             self.size = Some(size);
             self.nudge = None;
+            self.model = self.model.take().and_then(|mut model| model.resize(size).then_some(model));
             self.apply_size();
         }
     }

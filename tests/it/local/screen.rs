@@ -1,7 +1,7 @@
 //! What a terminal shows and what it is left with.
 
 use super::Sandbox;
-use crate::support::{Pty, User, eventually};
+use crate::support::{Pty, Terminal, User, eventually};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -68,15 +68,66 @@ fn a_shell_s_screen_is_not_left_when_it_was_never_entered() {
 }
 
 #[test]
-fn a_new_terminal_is_brought_into_the_modes_that_were_set_before_it_came() {
+fn a_terminal_that_comes_later_shows_the_screen_as_it_is_and_nothing_acts_again() {
     let made = Sandbox::of(User::Me);
-    let id = made.start(&["--pty", "@", "--", "sh", "-c", FULL_SCREEN]);
-    eventually("they are set", LONG, || made.process(&id)["output"]["bytes"].as_u64() > Some(20));
-    let pty = attach(&made, &id, &[]);
-    for mode in ["1049h", "1000h", "2004h", "25l"] {
-        pty.expect(&format!("\x1b[?{mode}"), LONG);
+    let acts = "\\033]52;c;b2xk\\007\\033]9;done\\007\\033[6n\\033[c\\007";
+    let lines = "for n in $(seq 60); do echo line $n; done";
+    let script = format!(
+        "printf '\\033]2;a title\\007{acts}'; {lines}; printf '\\033[?1000h\\033[?2004hready'; read go; {FULL_SCREEN}"
+    );
+    let id = made.start(&["--pty", "--rows", "24", "--cols", "80", "@", "--", "sh", "-c", &script]);
+    eventually("it waits", LONG, || made.process(&id)["output"]["bytes"].as_u64() > Some(500));
+    let shown = |pty: &Pty| {
+        let mut terminal = Terminal::new(24, 80, 0);
+        terminal.process(&pty.bytes());
+        (
+            terminal.screen().contents(),
+            terminal.screen().bracketed_paste(),
+            terminal.screen().alternate_screen(),
+        )
+    };
+    // Nobody has answered what the program has asked: its first terminal does.
+    let mut first = attach(&made, &id, &[]);
+    first.expect("ready", LONG);
+    let acting = ["\x1b]52", "\x1b]9", "\x1b[6n", "\x1b[c", "\x07"];
+    assert!(acting.iter().all(|order| first.text().contains(order)), "{:?}", first.text());
+    let seen = shown(&first);
+    first.send("\x1d");
+    first.wait(LONG);
+    let mut later = attach(&made, &id, &[]);
+    later.expect("ready", LONG);
+    assert_eq!(shown(&later), seen);
+    for order in acting {
+        assert!(!later.text().contains(order), "{order:?} acts again: {:?}", later.text());
     }
-    assert!(!pty.text().contains("ready"), "without --after there is no history");
+    for order in ["\x1b]2;a title\x1b\\", "\x1b[?1000h", "\x1b[?2004h"] {
+        assert!(later.text().contains(order), "{order:?}: {:?}", later.text());
+    }
+    assert!(!later.text().contains("line 20\r"), "what has left the screen is not shown again");
+    later.send("go\r");
+    later.expect("1049h", LONG);
+    eventually("it has the whole screen", LONG, || shown(&later).2);
+    let full = attach(&made, &id, &[]);
+    for mode in ["1049h", "1000h", "2004h", "25l"] {
+        full.expect(&format!("\x1b[?{mode}"), LONG);
+    }
+    // Whoever names a place gets every byte from there on, as from the official program.
+    let all = attach(&made, &id, &["--after", "0"]);
+    all.expect("\x1b]52;c;b2xk\x07", LONG);
+    all.expect("line 20\r", LONG);
+}
+
+#[test]
+fn a_pasted_key_does_not_detach() {
+    let made = Sandbox::of(User::Me);
+    let id = made.start(&["--pty", "@", "--", "sh", "-c", "printf ready; cat"]);
+    let mut pty = attach(&made, &id, &[]);
+    pty.expect("ready", LONG);
+    pty.send("\x1b[200~a\x1db\x1b[201~\r");
+    pty.send("still here\r");
+    pty.expect("still here", LONG);
+    pty.send("\x1b[93;133u");
+    assert_eq!(pty.wait(LONG).code(), Some(0), "with Num Lock on, as kitty sends it");
 }
 
 #[test]

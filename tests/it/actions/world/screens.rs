@@ -19,6 +19,13 @@ impl World {
         self.panes().iter().map(|pane| pane["pane_id"].as_str().expect("an id").to_owned()).collect()
     }
 
+    /// A pane's name.
+    pub fn label(&self, pane: &str) -> String {
+        let panes = self.panes();
+        let found = panes.iter().find(|shown| shown["pane_id"] == pane);
+        found.and_then(|shown| shown["label"].as_str()).unwrap_or_default().to_owned()
+    }
+
     /// What a pane shows.
     pub fn screen(&self, pane: &str) -> String {
         outcome(self.home.command_of(&self.home.path().join("bin/herdr"), &["pane", "read", pane])).stdout
@@ -59,8 +66,10 @@ impl World {
     #[track_caller]
     pub fn comes_back(&self, pane: &str) {
         let count = || self.screen(pane).matches("bringing it back").count();
+        // A local box is painted over the words.
+        let holds = || self.screen(pane).contains("close this pane");
         let (before, began) = (count(), Instant::now());
-        while count() == before {
+        while count() == before && holds() {
             assert!(began.elapsed() < LONG, "nothing comes back in {pane}:\n{}", self.screen(pane));
             self.key(pane, "enter");
             // A key that came too early makes the screen wait for another second.
