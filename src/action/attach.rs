@@ -1,13 +1,13 @@
 //! `attach`: brings the box and its agent back, and shows it in the pane that has it or in a new one.
 
-use super::bring_back::bring_back;
+use super::bring_back::{bring_back, bring_back_alone, run_box};
 use super::report::{Notice, Report};
-use super::session::Session;
+use super::session::{Session, box_id};
 use super::start::{RECORD, title};
 use super::which::choose;
-use crate::createos::ProcessId;
+use crate::createos::{ProcessId, Status};
 use crate::error::{Error, Result};
-use crate::herdr::{Pane, Place};
+use crate::herdr::{Focus, Pane, Place};
 use crate::state::{Record, RecordId};
 use std::time::{Duration, Instant};
 
@@ -21,8 +21,7 @@ const PANE: Duration = Duration::from_secs(20);
 pub(super) fn attach(session: &Session) -> Result<Report> {
     let chosen = choose(session)?;
     let record = &chosen.record;
-    // Named from elsewhere: its own pane gets the focus.
-    let process = reattach(session, record, session.wanted.is_some())?;
+    let process = reattach(session, record, By::Action)?;
     let shown = session.store.read()?.record(&record.id).and_then(|record| record.pane.clone());
     let by_worktree = if chosen.by_worktree { ", the only box of this worktree" } else { "" };
     Ok(Report::new(format!("{} runs in box {}{by_worktree}", title(record), record.name))
@@ -32,13 +31,38 @@ pub(super) fn attach(session: &Session) -> Result<Report> {
         .on(shown.as_ref()))
 }
 
-/// Brings the box and its agent back into its pane, or into a new one, which has the focus then. Its own pane
-/// gets the focus with `go_there`.
+/// Who wants a box shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// The action, by its key or its command: the focus moves while it is still where that was.
+    Action,
+    /// The list of boxes, which has the keyboard.
+    List,
+}
+
+impl By {
+    fn focus(self, session: &Session) -> Focus {
+        match self {
+            Self::Action => session.focus_of_a_new_pane(),
+            Self::List => Focus::Moves,
+        }
+    }
+
+    /// Whether its own pane gets the focus: it was named from elsewhere.
+    fn goes_there(self, session: &Session) -> bool {
+        match self {
+            Self::Action => session.wanted.is_some() && session.focus_of_a_new_pane() == Focus::Moves,
+            Self::List => true,
+        }
+    }
+}
+
+/// Brings the box and its agent back into its pane, or into a new one. The pane opens, and the focus moves, before
+/// anything that takes its time: the pane shows it.
 ///
 /// # Errors
 /// The box cannot be brought back, or its pane cannot be opened.
-pub(super) fn reattach(session: &Session, record: &Record, go_there: bool) -> Result<ProcessId> {
-    let brought = bring_back(session, &record.id)?;
+pub(super) fn reattach(session: &Session, record: &Record, by: By) -> Result<ProcessId> {
     let _alone = session.store.lock_showing(&record.id)?;
     // Who held the lock before may have opened another pane for it.
     let state = session.store.read()?;
@@ -51,18 +75,34 @@ pub(super) fn reattach(session: &Session, record: &Record, go_there: bool) -> Re
         })?;
     }
     if !session.store.is_record_owned(&record.id)? {
-        show_in_new_pane(session, record, own)?;
-        return Ok(brought.process);
+        // The new pane waits for this lock.
+        let alone = session.store.lock_agent(&record.id)?;
+        can_be_shown(session, record)?;
+        show_in_new_pane(session, record, own, by)?;
+        return Ok(bring_back_alone(session, &record.id, &alone)?.process);
     }
+    if let Some(pane) = own.filter(|_| by.goes_there(session)) {
+        // After a restart of Herdr it is no plugin pane any more, and stays without the focus.
+        let _stays_where_it_is = session.herdr.focus_plugin_pane(&pane.id);
+    }
+    let brought = bring_back(session, &record.id)?;
     // Our own process lives in the pane: if it holds, or is about to, it comes back.
     if brought.anew || session.store.is_holding(&record.id)? {
         wake(session, &record.id)?;
     }
-    if let Some(pane) = own.filter(|_| go_there) {
-        // After a restart of Herdr it is no plugin pane any more, and stays without the focus.
-        let _stays_where_it_is = session.herdr.focus_plugin_pane(&pane.id);
-    }
     Ok(brought.process)
+}
+
+/// Whether there is a box to be shown; no pane opens for one that is gone.
+fn can_be_shown(session: &Session, record: &Record) -> Result<()> {
+    let provider = session.provider(record.provider)?;
+    let id = box_id(record)?;
+    let over = |status: &Status| matches!(status, Status::Failed | Status::Destroying | Status::Destroyed);
+    match provider.get(&id) {
+        Ok(view) if !over(&view.status) => Ok(()),
+        // What is wrong is told in the words of the attempt.
+        _ => run_box(session, record, &provider, &id).map(|_| ()),
+    }
 }
 
 /// Makes a holding screen, or one that is about to hold, bring its agent back.
@@ -86,13 +126,13 @@ fn wait_until(what: &str, done: impl Fn() -> Result<bool>) -> Result<()> {
 
 /// Opens a pane beside the restored one, and closes that one only if the mapping names it and nothing
 /// but its own shell is in it.
-fn show_in_new_pane(session: &Session, record: &Record, restored: Option<Pane>) -> Result<()> {
+fn show_in_new_pane(session: &Session, record: &Record, restored: Option<Pane>, by: By) -> Result<()> {
     let beside = match &restored {
         Some(pane) => pane.id.clone(),
         None => session.need_focus()?.id.clone(),
     };
     let env = [(RECORD, record.id.as_str())];
-    let place = Place::RightOf(&beside);
+    let place = Place::RightOf(&beside, by.focus(session));
     let opened = session.herdr.open_plugin_pane("agent", place, Some(&record.worktree), &env)?;
     wait_until("the new pane did not show the box", || session.store.is_record_owned(&record.id))?;
     if let Some(opened) = opened {

@@ -1,6 +1,6 @@
 //! `boxes`: every box, redrawn in place every five seconds.
 
-use super::attach::reattach;
+use super::attach::{By, reattach};
 use super::delete::delete_now;
 use super::forget::delete_box;
 use super::inventory::{Inventory, Item, Owner, inventory, of_box};
@@ -320,7 +320,7 @@ pub(super) fn delete(session: &Session, item: &Item) -> Result<()> {
 
 fn attach(session: &Session, item: &Item) -> Result<()> {
     match record(session, item)? {
-        Some(record) => reattach(session, &ready(record)?, true).map(|_| ()),
+        Some(record) => reattach(session, &ready(record)?, By::List).map(|_| ()),
         None if item.is_ours() => {
             Err(Error::failed("this box has no mapping any more, only d is left for it"))
         }

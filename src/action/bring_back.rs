@@ -9,6 +9,7 @@ use crate::command;
 use crate::config::Agent;
 use crate::createos::{BoxId, Failure, ProcessId, ProcessView, Provider, Refusal, Status};
 use crate::error::{Error, Result};
+use crate::fs::Lock;
 use crate::state::{Record, RecordId};
 
 /// An agent that runs.
@@ -25,7 +26,14 @@ pub(super) struct Brought {
 /// # Errors
 /// The box is gone, cannot be resumed, or the provider cannot be asked.
 pub(super) fn bring_back(session: &Session, id: &RecordId) -> Result<Brought> {
-    let _alone = session.store.lock_agent(id)?;
+    bring_back_alone(session, id, &session.store.lock_agent(id)?)
+}
+
+/// The same for who holds the lock of the record's agent already.
+///
+/// # Errors
+/// As [`bring_back`].
+pub(super) fn bring_back_alone(session: &Session, id: &RecordId, _alone: &Lock) -> Result<Brought> {
     let record = session
         .store
         .read()?

@@ -93,6 +93,7 @@ pub(super) fn delete_now(session: &Session, record: &Record) -> Result<Report> {
         ),
         _ => format!("box {} was deleted", record.name),
     };
+    super::naming::name_without_box(session, record);
     session.store.forget(&Record { box_id: found, ..record.clone() })?;
     Ok(Report::new(text)
         .field("result", "deleted")

@@ -2,6 +2,7 @@
 
 use super::bring_back::bring_back;
 use super::mapping::is_deleted;
+use super::naming::{Shows, name_own};
 use super::report::error_text;
 use super::session::Session;
 use super::start::{RECORD, title};
@@ -56,7 +57,10 @@ pub(super) fn hold_and_bring_back(
 /// The terminal cannot be read.
 pub(super) fn hold(session: &Session, id: &RecordId, why: &str, record: Option<&Record>) -> Result<()> {
     match record {
-        Some(record) => headline(record, why),
+        Some(record) => {
+            name_own(session, record, Shows::Deleted);
+            headline(record, why);
+        }
         None => ui::paragraph(format!("\nThis pane has nothing to show: {why}.\n")),
     }
     choose(session, id, record, Choice::Deleted).map(|_| ())
@@ -122,13 +126,19 @@ fn choose(session: &Session, id: &RecordId, record: Option<&Record>, mut choice:
             Key::Wake | Key::Enter if choice == Choice::BringBack => return Ok(Decision::BringBack),
             Key::Quit => return Ok(Decision::Close),
             Key::Shell if choice != Choice::Deleted => {
+                let called = |shows| record.map(|record| name_own(session, record, shows));
+                called(Shows::ThisMachine);
                 local_shell(&folder)?;
+                called(Shows::Agent);
                 offer(choice);
             }
             Key::Deleted => {
                 choice = Choice::Deleted;
                 match record {
-                    Some(record) => headline(record, "its box was deleted"),
+                    Some(record) => {
+                        name_own(session, record, Shows::Deleted);
+                        headline(record, "its box was deleted");
+                    }
                     None => ui::paragraph("\nIts box was deleted.\n"),
                 }
                 offer(choice);

@@ -17,6 +17,7 @@ mod install;
 mod inventory;
 mod lifecycle;
 mod mapping;
+mod naming;
 mod popup;
 mod program;
 mod provision;

@@ -3,6 +3,7 @@
 use super::create::{create, take_back};
 use super::install::{self, Installed};
 use super::mapping::restore;
+use super::naming::{Shows, name_own};
 use super::report::error_text;
 use super::session::Session;
 use super::signal::Stop;
@@ -47,7 +48,15 @@ pub(super) fn provision(session: &Session) -> Result<()> {
         Ok(())
     })?;
     match record.phase {
-        Phase::Ready => show::show(session, &id, &lock),
+        Phase::Ready => {
+            name_own(session, &record, Shows::Agent);
+            // An attach has opened this pane, and brings the agent back.
+            if session.store.is_agent_locked(&id)? {
+                ui::paragraph(format!("\n{} in {}: bringing it back …", title(&record), record.name));
+                drop(session.store.lock_agent(&id)?);
+            }
+            show::show(session, &id, &lock)
+        }
         Phase::Starting => new_box(session, record, lock),
         Phase::Failed | Phase::Leftover => Err(Error::failed("the start of this box has failed")),
     }
@@ -55,6 +64,7 @@ pub(super) fn provision(session: &Session) -> Result<()> {
 
 fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
     let id = record.id.clone();
+    name_own(session, &record, Shows::Agent);
     let stop = Stop::watch({
         let (store, id) = (session.store.folder().to_path_buf(), id.clone());
         move || detached::cleanup_at(&store, &id)

@@ -2,9 +2,11 @@
 
 use super::detached;
 use super::forget::forget_gone;
+use super::naming::{Shows, name};
 use super::session::Session;
 use crate::error::Result;
-use crate::state::Record;
+use crate::herdr::Pane;
+use crate::state::{Phase, Record};
 
 /// On `pane.moved` stores the pane's new id; at startup binds mappings to the panes that are there.
 ///
@@ -29,6 +31,7 @@ pub(super) fn reconcile(session: &Session) -> Result<String> {
     }
     let panes = session.herdr.panes()?;
     let orphans = session.store.update(|state| Ok(state.rebind(&session.socket, &panes)))?;
+    name_restored(session, &panes)?;
     detached::finish_abandoned(session)?;
     session.store.sweep_locks(&session.store.read()?.records);
     // Last: the providers may take their time, and the panes are bound by now.
@@ -42,4 +45,21 @@ pub(super) fn reconcile(session: &Session) -> Result<String> {
         orphans.len(),
         dropped.names.len()
     ))
+}
+
+/// After a restart a shell of this machine stands where a box was shown: its pane is named so.
+fn name_restored(session: &Session, panes: &[Pane]) -> Result<()> {
+    let state = session.store.read()?;
+    let here = |record: &&Record| record.socket == session.socket && record.phase == Phase::Ready;
+    for record in state.records.iter().filter(here) {
+        let pane = panes.iter().find(|pane| record.terminal.as_ref() == Some(&pane.terminal));
+        // The process of before may have a moment left; what is in the pane tells.
+        let is_shell = |pane: &Pane| session.herdr.foreground(&pane.id).is_ok_and(|now| now.is_idle_shell());
+        if let Some(pane) = pane
+            && (!session.store.is_record_owned(&record.id)? || is_shell(pane))
+        {
+            name(session, record, pane, Shows::Restored);
+        }
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use super::start::RECORD;
 use crate::config::Config;
 use crate::createos::{BoxId, Provider, ProviderBox, ProviderKind};
 use crate::error::{Error, Result};
-use crate::herdr::{Herdr, HerdrError, Invocation, Pane};
+use crate::herdr::{Focus, Herdr, HerdrError, Invocation, Pane};
 use crate::paths::{Paths, own_binary};
 use crate::state::{Record, RecordId, Store, take_over};
 use crate::worktree::Worktree;
@@ -114,6 +114,17 @@ impl Session {
             Error::failed("no pane has the focus in this Herdr session")
                 .help("open a workspace in a git worktree, then press the key in its pane")
         })
+    }
+
+    /// Whether a pane that opens now takes the focus: only while it is still where the key was pressed, or the
+    /// command typed. Who has gone on types elsewhere, and goes on typing there.
+    pub(super) fn focus_of_a_new_pane(&self) -> Focus {
+        let still_here = match (self.focus(), self.herdr.focused_pane()) {
+            (Ok(Some(own)), Ok(Some(focused))) => own.terminal == focused.terminal,
+            (Ok(None), _) | (_, Ok(None)) => true,
+            (Err(_), _) | (_, Err(_)) => false,
+        };
+        if still_here { Focus::Moves } else { Focus::Stays }
     }
 
     /// The folder that the action is about: the pane's.

@@ -7,7 +7,7 @@ use crate::command;
 use crate::config::{Agent, Config};
 use crate::createos::{BoxName, ProviderKind};
 use crate::error::{Error, Result};
-use crate::herdr::Place;
+use crate::herdr::{Focus, Place};
 use crate::random;
 use crate::state::{Outcome, Phase, Record, RecordId, State};
 use crate::worktree::Worktree;
@@ -78,8 +78,9 @@ pub(super) fn start(session: &Session) -> Result<Report> {
         Ok(())
     })?;
     let env = [(RECORD, record.id.as_str())];
-    let opened =
-        session.herdr.open_plugin_pane("agent", Place::RightOf(&pane.id), Some(worktree.root()), &env);
+    let focus = session.focus_of_a_new_pane();
+    let place = Place::RightOf(&pane.id, focus);
+    let opened = session.herdr.open_plugin_pane("agent", place, Some(worktree.root()), &env);
     match opened {
         Ok(pane) => session.store.update(|state| {
             if let Some(pane) = pane {
@@ -97,7 +98,7 @@ pub(super) fn start(session: &Session) -> Result<Report> {
         }
     }
     let outcome = wait(session, &record.id)?;
-    finish(session, &record.id, &outcome, shown.map(|other| other.name.clone()))
+    finish(session, &record.id, &outcome, shown.map(|other| other.name.clone()), focus)
 }
 
 /// Somebody else holds the reservation of this pane.
@@ -234,7 +235,13 @@ fn wait(session: &Session, id: &RecordId) -> Result<Outcome> {
     }
 }
 
-fn finish(session: &Session, id: &RecordId, outcome: &Outcome, shown: Option<BoxName>) -> Result<Report> {
+fn finish(
+    session: &Session,
+    id: &RecordId,
+    outcome: &Outcome,
+    shown: Option<BoxName>,
+    focus: Focus,
+) -> Result<Report> {
     let state = session.store.read()?;
     let record = state.record(id);
     if !outcome.ok {
@@ -247,8 +254,8 @@ fn finish(session: &Session, id: &RecordId, outcome: &Outcome, shown: Option<Box
     let besides = shown.map(|name| format!("; this pane shows box {name}")).unwrap_or_default();
     let report = Report::new(format!("{} runs in box {}{besides}", title(record), record.name));
     Ok(of(Some(record), report, "started")
-        // The new pane has the focus and shows it, unless a second box needs saying.
-        .notice(if besides.is_empty() { Notice::Nothing } else { Notice::Toast })
+        // The new pane has the focus and shows it, unless a second box needs saying, or the person is elsewhere.
+        .notice(if besides.is_empty() && focus == Focus::Moves { Notice::Nothing } else { Notice::Toast })
         .on(record.pane.as_ref()))
 }
 

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 /// What every full-screen program may have switched on, switched off: mouse, focus and paste reports,
 /// cursor and keypad keys, kitty's keyboard, the alternate screen, a hidden cursor, margins, colours.
 /// Leaving the alternate screen and resetting the margins move the cursor: it is saved before each
-/// (every screen has its own saved cursor), and stays where it was.
+/// (every screen has its own saved cursor), and stays where it was. What an inline screen has below it is erased:
+/// the next words would stand between its lines.
 const RESTORE: &str = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[<u\
-                       \x1b7\x1b[?1049l\x1b7\x1b[r\x1b8\x1b[?7h\x1b[?25h\x1b[0m\r\n";
+                       \x1b7\x1b[?1049l\x1b7\x1b[r\x1b8\x1b[?7h\x1b[?25h\x1b[0m\x1b[J\r\n";
 
 /// Rows and columns of the pane; 24 by 80 when it is no terminal.
 pub(super) fn size() -> (u16, u16) {

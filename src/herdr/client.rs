@@ -90,12 +90,23 @@ impl Herdr {
         self.call_within(LIMIT, args)
     }
 
+    /// The same call as by somebody who is in no pane.
+    pub(super) fn call_from_nowhere<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
+        &self,
+        args: I,
+    ) -> Result<Value, HerdrError> {
+        self.result(Run::new(&self.program).args(args).cwd("/").limit(LIMIT).env_remove("HERDR_PANE_ID"))
+    }
+
     fn call_within<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
         &self,
         limit: Duration,
         args: I,
     ) -> Result<Value, HerdrError> {
-        let mut run = Run::new(&self.program).args(args).cwd("/").limit(limit);
+        self.result(Run::new(&self.program).args(args).cwd("/").limit(limit))
+    }
+
+    fn result(&self, mut run: Run<'_>) -> Result<Value, HerdrError> {
         if let Some(socket) = &self.socket {
             run = run.env("HERDR_SOCKET_PATH", socket);
         }

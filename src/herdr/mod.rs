@@ -16,5 +16,5 @@ pub(crate) use diagnostics::Diagnostics;
 pub(crate) use invocation::{Caller, Invocation};
 pub(crate) use manifest::Manifest;
 pub(crate) use pane::{Pane, PaneId, TerminalId};
-pub(crate) use plugin_pane::Place;
+pub(crate) use plugin_pane::{Focus, Place};
 pub(crate) use registry::{GithubSource, Plugin, Source, read_registry};

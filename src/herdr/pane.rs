@@ -69,6 +69,8 @@ pub(crate) struct Pane {
     pub(crate) terminal: TerminalId,
     /// Its folder.
     pub(crate) cwd: Option<PathBuf>,
+    /// Its name: the title of a plugin's pane, or what somebody has called it.
+    pub(crate) label: Option<String>,
 }
 
 impl Pane {
@@ -78,6 +80,7 @@ impl Pane {
             id: text("pane_id")?.try_into().ok()?,
             terminal: text("terminal_id")?.try_into().ok()?,
             cwd: text("cwd").map(PathBuf::from),
+            label: text("label"),
         })
     }
 }
@@ -130,6 +133,25 @@ impl Herdr {
     /// See [`HerdrError`].
     pub(crate) fn current_pane(&self) -> Result<Pane, HerdrError> {
         Self::one(&self.call(["pane", "current"])?)
+    }
+
+    /// The pane that has the focus of the person now, whoever asks; `None` when there is none.
+    ///
+    /// # Errors
+    /// See [`HerdrError`].
+    pub(crate) fn focused_pane(&self) -> Result<Option<Pane>, HerdrError> {
+        match self.call_from_nowhere(["pane", "current"]) {
+            Err(HerdrError::Refused { .. }) => Ok(None),
+            answer => Self::one(&answer?).map(Some),
+        }
+    }
+
+    /// Gives a pane a name.
+    ///
+    /// # Errors
+    /// See [`HerdrError`].
+    pub(crate) fn rename_pane(&self, id: &PaneId, label: &str) -> Result<(), HerdrError> {
+        self.call(["pane", "rename", id.as_str(), label]).map(|_| ())
     }
 
     pub(super) fn one(result: &Value) -> Result<Pane, HerdrError> {

@@ -7,11 +7,20 @@ use serde_json::Value;
 use std::ffi::OsString;
 use std::path::Path;
 
+/// What becomes of the focus when a pane opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Focus {
+    /// It goes to the new pane.
+    Moves,
+    /// It stays where it is.
+    Stays,
+}
+
 /// Where a plugin pane opens.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Place<'a> {
-    /// Right of this pane, with the focus.
-    RightOf(&'a PaneId),
+    /// Right of this pane; the focus goes there only if this says so.
+    RightOf(&'a PaneId, Focus),
     /// Below this pane, without the focus.
     Below(&'a PaneId),
     /// A modal window over the session, one at a time.
@@ -37,8 +46,9 @@ impl Herdr {
                 .map(OsString::from)
                 .into();
         let words: &[&str] = match place {
-            Place::RightOf(pane) => {
-                &["--placement", "split", "--direction", "right", "--target-pane", pane.as_str(), "--focus"]
+            Place::RightOf(pane, focus) => {
+                let focus = if focus == Focus::Moves { "--focus" } else { "--no-focus" };
+                &["--placement", "split", "--direction", "right", "--target-pane", pane.as_str(), focus]
             }
             Place::Below(pane) => {
                 &["--placement", "split", "--direction", "down", "--target-pane", pane.as_str(), "--no-focus"]

@@ -83,7 +83,19 @@ impl Store {
     /// The lock file cannot be opened.
     pub(crate) fn lock_agent(&self, id: &RecordId) -> Result<Lock> {
         self.made()?;
-        Lock::wait(&self.folder().join("locks").join(format!("agent-{id}.lock")))
+        Lock::wait(&self.agent_lock(id))
+    }
+
+    /// Whether somebody brings this record's agent back just now.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub(crate) fn is_agent_locked(&self, id: &RecordId) -> Result<bool> {
+        Lock::is_held(&self.agent_lock(id))
+    }
+
+    fn agent_lock(&self, id: &RecordId) -> PathBuf {
+        self.folder().join("locks").join(format!("agent-{id}.lock"))
     }
 
     /// Waits for the lock of a record.

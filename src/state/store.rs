@@ -357,6 +357,7 @@ mod tests {
             id: PaneId::try_from(id.to_owned()).unwrap(),
             terminal: new.clone(),
             cwd: Some(cwd.to_owned()),
+            label: None,
         };
         let worktree = state.records[0].worktree.clone();
         // The pane with the last record's id is somebody else's: ids are given anew.
@@ -375,6 +376,7 @@ mod tests {
             id: PaneId::try_from("w2:p1".to_owned()).unwrap(),
             terminal: TerminalId::try_from(terminal.to_owned()).unwrap(),
             cwd: Some("/w".into()),
+            label: None,
         };
         let records = vec![
             record("/s", "term_1", "w2:p1"),

@@ -6,6 +6,7 @@ mod boxes;
 mod day;
 mod delete;
 mod failures;
+mod focus;
 mod hands;
 mod holding;
 mod info;

@@ -132,3 +132,53 @@ fn what_the_agent_said_is_shown_again_once_in_a_new_pane_and_in_its_own() {
     world.answers(&new, "still", "here");
     assert_eq!(shown(&world.screen(&new)), 1, "{}", world.screen(&new));
 }
+
+#[test]
+fn a_pane_is_called_by_what_it_shows_and_after_a_restart_that_it_is_in_no_box() {
+    let mut world = World::new();
+    let (_, pane) = world.start();
+    let name = world.box_name();
+    let short = &name[name.len() - 5..];
+    assert_eq!(world.label(&pane), format!("Shell · shop · {short}"));
+    world.types(&pane, "exit 7");
+    world.sees(&pane, "the agent has ended, exit code 7");
+    world.key(&pane, "s");
+    world.sees(&pane, "This shell runs on THIS machine.");
+    assert_eq!(world.label(&pane), "THIS machine, not a box · shop");
+    world.types(&pane, "exit");
+    world.sees(&pane, "Back from the shell on this machine.");
+    eventually("it is called as before", LONG, || world.label(&pane) == format!("Shell · shop · {short}"));
+    world.comes_back(&pane);
+    world.answers(&pane, "back", "again");
+
+    world.stop_server();
+    world.serve();
+    world.settles();
+    assert_eq!(world.label(&pane), format!("NOT in a box · prefix+shift+c brings Shell back · {short}"));
+    let _ = world.invoke("attach").ok();
+    let shown = world.shown_elsewhere(&pane);
+    world.answers(&shown, "in a ", "new one");
+    assert_eq!(world.label(&shown), format!("Shell · shop · {short}"));
+    eventually("the restored shell is closed", LONG, || !world.pane_ids().contains(&pane));
+
+    world.stop_server();
+    world.serve();
+    world.settles();
+    let _ = world.invoke("delete").ok();
+    assert_eq!(world.invoke("delete").ok()["result"], "deleted");
+    eventually("it says so", LONG, || {
+        world.label(&shown) == format!("NOT in a box: {short} was deleted · shop")
+    });
+}
+
+#[test]
+fn a_pane_that_its_person_has_named_keeps_that_name() {
+    let mut world = World::new();
+    let (_, pane) = world.start();
+    world.answers(&pane, "at", "work");
+    world.herdr(&["pane", "rename", &pane, "mine"]);
+    world.stop_server();
+    world.serve();
+    world.settles();
+    assert_eq!(world.label(&pane), "mine");
+}
