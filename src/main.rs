@@ -2,6 +2,7 @@
 
 mod about;
 mod action;
+mod base64;
 mod cli;
 mod command;
 mod config;

@@ -1,41 +1,128 @@
 //! `apply`: the box's new work comes home. The merge is `merge`'s; this is its driver and result line.
 
 use super::bring_back::run_box;
+use super::propose::{elsewhere, in_step, is_there, ledger, pasted, propose, propose_again};
 use super::report::{Notice, Report};
-use super::session::{Session, box_id};
+use super::session::Session;
 use super::which::choose;
-use crate::cli::ClashArg;
+use crate::cli::{ApplyArgs, ClashArg};
 use crate::command;
+use crate::createos::ProviderBox;
 use crate::error::{Error, Result};
-use crate::merge::{self, Applied, Fate, Filters, Judged, Ledger, OnClash, Outcome, Proposal, Settled};
+use crate::merge::{self, Applied, Fate, Judged, Ledger, OnClash, Outcome, Proposal, Settled};
 use crate::state::Record;
 use crate::ui;
-use crate::worktree::{RelPath, stays_home};
+use crate::worktree::{Base, RelPath};
 use std::fmt::Write;
 use std::path::Path;
 
 /// So many paths are named in the words for people; the result line has more.
 const NAMED: usize = 12;
 
-/// Brings the work home. A paused box is resumed for it. `on_clash`: what a person has decided.
+/// Brings the work home, or writes it to a file. A paused box is resumed for it.
 ///
 /// # Errors
 /// There is no box, it cannot be asked, or its work conflicts with the worktree: then nothing is changed.
-pub(super) fn apply(session: &Session, on_clash: Option<ClashArg>) -> Result<Report> {
+pub(super) fn apply(session: &Session, args: &ApplyArgs) -> Result<Report> {
     let chosen = choose(session)?;
     let record = &chosen.record;
-    let remote = session.remote(record)?;
+    if args.to_patch.is_none() {
+        is_there(session, record)?;
+    }
+    let mut remote = session.remote(record)?;
     run_box(session, record, &remote.provider, &remote.id)?;
     let ledger = ledger(session, record)?;
+    if let Some(to) = &args.to_patch {
+        let in_step = in_step(&mut remote, record, &ledger)?;
+        let since = if args.again { ledger.start()? } else { in_step };
+        return to_patch(session, record, remote, &since, to);
+    }
     let notes = ledger.recover()?;
-    let on_clash = match on_clash {
+    let on_clash = match args.on_clash {
         None => OnClash::Refuse,
         Some(ClashArg::Mark) => OnClash::Mark,
         Some(ClashArg::Mine) => OnClash::Mine,
         Some(ClashArg::Theirs) => OnClash::Theirs,
     };
-    let proposal = propose(session, record, &ledger, on_clash)?;
+    let proposal = match args.again {
+        true => propose_again(session, record, &ledger, on_clash)?,
+        false => propose(session, record, &ledger, on_clash)?,
+    };
+    if let Some(report) = asked(session, record, &proposal, args)? {
+        return Ok(report);
+    }
     carry_out(session, record, proposal, &ledger, notes, chosen.by_worktree)
+}
+
+/// When most of the files would be deleted here, a person has to want it; what is reported when nobody does.
+fn asked(
+    session: &Session,
+    record: &Record,
+    proposal: &Proposal,
+    args: &ApplyArgs,
+) -> Result<Option<Report>> {
+    if args.allow_deletions || proposal.outcome() != Outcome::Applied || !proposal.deletes_most() {
+        return Ok(None);
+    }
+    let place = session.paths.show(&record.worktree);
+    let count = ui::count(proposal.deletions() as u64, "file");
+    let what = format!("box {} deleted {count}, more than half of those in {place}", record.name);
+    let review = command::action("review").on(&record.name);
+    if ui::is_on_terminal() {
+        ui::line(format!("{what}; see which with: {review}"));
+        if ui::confirm("Delete them here, too?", false)? {
+            return Ok(None);
+        }
+        return Ok(Some(
+            Report::new("nothing was applied").field("result", "declined").field("box", record.name.as_str()),
+        ));
+    }
+    let again = command::action("apply").on(&record.name).flag("--allow-deletions");
+    let again = if args.again { again.flag("--again") } else { again };
+    let again = match args.on_clash {
+        None => again,
+        Some(ClashArg::Mark) => again.with("--on-clash", "mark"),
+        Some(ClashArg::Mine) => again.with("--on-clash", "mine"),
+        Some(ClashArg::Theirs) => again.with("--on-clash", "theirs"),
+    };
+    let refusal = Error::failed(format!("{what}; nothing was changed"))
+        .help(format!("see which with: {review}"))
+        .help(format!("if that is meant: {again}"));
+    Ok(Some(
+        Report::refused(refusal)
+            .field("result", "too-many-deletions")
+            .field("box", record.name.as_str())
+            .field("deletedFiles", proposal.deletions()),
+    ))
+}
+
+/// Writes what the box did to a file.
+fn to_patch(
+    session: &Session,
+    record: &Record,
+    mut remote: ProviderBox,
+    since: &Base,
+    to: &Path,
+) -> Result<Report> {
+    let root = record.remote_root.parse()?;
+    let report = |text: String| Report::new(text).field("box", record.name.as_str());
+    let Some(written) = merge::export(&mut remote, &root, &record.worktree, since, to)? else {
+        return Ok(report(format!("box {} has nothing new, no file was written", record.name))
+            .field("result", Outcome::NoChanges.word()));
+    };
+    Ok(report(format!(
+        "what box {} did is in {}: {}, +{} -{}\n  bring it into a worktree with: git apply {}",
+        record.name,
+        session.paths.show(to),
+        ui::count(written.files as u64, "file"),
+        written.lines.insertions,
+        written.lines.deletions,
+        pasted(session, to)
+    ))
+    .field("result", "written")
+    .field("bytes", written.bytes)
+    .field("files", written.files)
+    .field("patch", to.display().to_string()))
 }
 
 /// Applies a proposal and reports it.
@@ -54,6 +141,18 @@ pub(super) fn carry_out(
     if !nested.is_empty() {
         notes.push(format!("a repository of its own stays in the box: {}", some(&nested)));
     }
+    let (stays, unknown) = elsewhere(session, record);
+    notes.extend(unknown);
+    if !stays.is_empty() {
+        notes.push(format!("not in the checked-out tree, and stays in the box: {}", some(&stays)));
+    }
+    let put_back = match proposal.outcome() {
+        Outcome::NoChanges | Outcome::AlreadyApplied => names_of(&ledger.put_back(&record.worktree)?),
+        Outcome::Applied | Outcome::Conflict => Vec::new(),
+    };
+    if !put_back.is_empty() {
+        notes.push(put_back_words(&put_back, record));
+    }
     let unreadable: Vec<_> = proposal.unreadable.iter().map(|path| path.to_string()).collect();
     if !unreadable.is_empty() {
         notes.push(format!("the box's user cannot read: {}", some(&unreadable)));
@@ -66,62 +165,29 @@ pub(super) fn carry_out(
             .field("box", record.name.as_str())
             .field("bytes", applied.bytes)
             .field("files", clashes)
+            .field("elsewhere", stays)
             .field("patch", applied.patch.map(|patch| patch.display().to_string())));
     }
-    Ok(report(session, record, &applied, &notes, by_worktree))
+    let report = report(session, record, &applied, &notes, by_worktree);
+    Ok(report.field("elsewhere", stays).field("putBack", put_back))
 }
 
-/// Takes the last apply back, where every file is still as it left them.
-///
-/// # Errors
-/// There is none, or files were changed since: they are named and nothing is changed.
-pub(super) fn undo(session: &Session) -> Result<Report> {
-    let record = choose(session)?.record;
-    let undone = ledger(session, &record)?.undo(&record.worktree).map_err(|error| match error.hints() {
-        [] => {
-            error.help(format!("see what the box has with: {}", command::action("review").on(&record.name)))
-        }
-        _ => error,
-    })?;
-    let paths: Vec<_> = undone.paths.iter().map(|path| path.to_string()).collect();
-    Ok(Report::new(format!("the last apply of box {} was taken back: {}", record.name, some(&paths)))
-        .field("result", "undone")
-        .field("box", record.name.as_str())
-        .field("files", paths.len())
-        .on(record.pane.as_ref()))
+/// That work came home and is not here any more, and what brings it again.
+pub(super) fn put_back_words(paths: &[String], record: &Record) -> String {
+    format!(
+        "came home earlier and is not here any more: {}; bring it again with: {}",
+        some(paths),
+        command::action("apply").flag("--again").on(&record.name)
+    )
 }
 
-/// What was in step with a record's box, and what came home from it.
-///
-/// # Errors
-/// The box was never made, or its folder cannot be.
-pub(super) fn ledger(session: &Session, record: &Record) -> Result<Ledger> {
-    Ok(Ledger::new(session.store.box_folder(&box_id(record)?)?))
+/// Paths as text.
+pub(super) fn names_of(paths: &[RelPath]) -> Vec<String> {
+    paths.iter().map(|path| path.to_string()).collect()
 }
 
-/// Asks a running box what it would change here.
-///
-/// # Errors
-/// The box cannot be asked, or its answer cannot be trusted.
-pub(super) fn propose(
-    session: &Session,
-    record: &Record,
-    ledger: &Ledger,
-    on_clash: OnClash,
-) -> Result<Proposal> {
-    let mut remote = session.remote(record)?;
-    let rules = session.config()?.rules();
-    let base = ledger.base()?;
-    let keeps_home = |path: &RelPath| {
-        let why = stays_home(path, base.get(path).is_some(), &rules);
-        why.map(|(reason, rule)| format!("{} ({rule})", reason.words()))
-    };
-    let root = record.remote_root.parse()?;
-    let filters = Filters { git: &session.git()?, keeps_home: &keeps_home, on_clash };
-    merge::fetch(&mut remote, &root, &record.worktree, &base, &filters)
-}
-
-fn some(names: &[String]) -> String {
+/// The first of some names, and how many more there are.
+pub(super) fn some(names: &[String]) -> String {
     let shown: Vec<_> = names.iter().take(NAMED).map(|name| ui::visible(name)).collect();
     match names.len().checked_sub(NAMED) {
         Some(more @ 1..) => format!("{} and {more} more", shown.join(", ")),
@@ -144,10 +210,14 @@ fn report(
     let place = session.paths.show(&record.worktree);
     let mut text = match applied.outcome {
         Outcome::Applied => format!(
-            "{} of box {name} came home to {place}: +{} -{}",
+            "{} of box {name} came home to {place}: +{} -{}{}",
             ui::count(applied.files as u64, "file"),
             applied.lines.insertions,
-            applied.lines.deletions
+            applied.lines.deletions,
+            match applied.deleted {
+                0 => String::new(),
+                count => format!(", {} deleted here", ui::count(count as u64, "file")),
+            }
         ),
         Outcome::AlreadyApplied => format!("all of box {name}'s work is in {place} already"),
         Outcome::NoChanges => format!("box {name} has nothing new for {place}"),
@@ -158,12 +228,20 @@ fn report(
     }
     let runs_code = names(&applied.judged, |judged| judged.runs_code.is_some() && judged.fate.touches());
     let dropped = names(&applied.judged, |judged| matches!(judged.fate, Fate::Dropped(_)));
+    let why_dropped: Vec<String> = applied
+        .judged
+        .iter()
+        .filter_map(|judged| match &judged.fate {
+            Fate::Dropped(why) => Some(format!("{} ({why})", judged.name)),
+            _ => None,
+        })
+        .collect();
     let merged = names(&applied.judged, |judged| judged.fate == Fate::Merged);
     let settled = |how| names(&applied.judged, |judged| judged.fate == Fate::Settled(how));
     let marked = settled(Settled::Marked);
     for (label, names) in [
         ("look at, runs code here", &runs_code),
-        ("stays in the box", &dropped),
+        ("stays in the box", &why_dropped),
         ("both sides' changes", &merged),
         ("both versions, marked for you to choose", &marked),
         ("yours, against the box's", &settled(Settled::Mine)),
@@ -192,20 +270,12 @@ fn report(
         .field("files", applied.files)
         .field("insertions", applied.lines.insertions)
         .field("deletions", applied.lines.deletions)
+        .field("deletedFiles", applied.deleted)
         .field("runsCode", runs_code)
         .field("dropped", dropped)
         .field("marked", marked)
         .notice(if popup { Notice::Popup } else { Notice::Toast })
         .on(record.pane.as_ref())
-}
-
-/// A path of this machine in a command to paste.
-fn pasted(session: &Session, path: &Path) -> String {
-    let shown = session.paths.show(path);
-    if shown.chars().all(|c| c.is_ascii_alphanumeric() || "._-/~".contains(c)) {
-        return shown;
-    }
-    command::quoted(&path.display().to_string())
 }
 
 fn conflict(session: &Session, record: &Record, applied: &Applied) -> Error {

@@ -3,10 +3,12 @@
 use super::attach::{By, reattach};
 use super::delete::delete_now;
 use super::forget::delete_box;
+use super::home::{self, NotHome};
 use super::inventory::{Inventory, Item, Owner, inventory, of_box};
 use super::session::Session;
 use super::terminal::{self, Keys, Typed};
 use super::which::ready;
+use crate::createos::ProviderBox;
 use crate::error::{Error, Result};
 use crate::state::Record;
 use crate::ui;
@@ -21,7 +23,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// How often the list is asked for.
 const EVERY: Duration = Duration::from_secs(5);
 /// A message at the bottom has at most so many lines.
-const FOOTER: usize = 3;
+const FOOTER: usize = 5;
 /// The alternate screen without a cursor, and back.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
@@ -61,12 +63,17 @@ fn watch(session: &Session, keys: &Keys, resized: &AtomicBool) -> Result<()> {
         }
         resized.store(false, Ordering::Relaxed);
         screen.draw(session);
+        if screen.look(session) {
+            // What was typed meanwhile is no answer to a question that was not there.
+            while let Typed::Bytes(_) = keys.read(Duration::ZERO) {}
+            continue;
+        }
         match keys.read(Duration::from_millis(250)) {
             Typed::Nothing => {}
             Typed::Ended => return Ok(()),
             // An answer is one key, pressed when the question was there.
             Typed::Bytes(bytes) if screen.question.is_some() => {
-                if bytes == b"y" {
+                if bytes == b"y" && screen.is_asked() {
                     screen.delete(session);
                     let _asks_at_once = wishes.send(());
                 }
@@ -108,7 +115,8 @@ struct Screen {
     failures: Vec<String>,
     message: Option<String>,
     selected: usize,
-    question: Option<Item>,
+    /// A box that is to be deleted, and what of it is not here; nothing before it was looked into.
+    question: Option<(Item, Option<NotHome>)>,
 }
 
 impl Screen {
@@ -148,14 +156,25 @@ impl Screen {
 
     fn ask_delete(&mut self) {
         match self.chosen().cloned() {
-            Some(item) if item.is_ours() => self.question = Some(item),
+            Some(item) if item.is_ours() => self.question = Some((item, None)),
             Some(_) => self.message = Some("this box was made elsewhere and is not deleted from here".into()),
             None => {}
         }
     }
 
+    /// Looks into the box that is to be deleted; true if that was still to be done.
+    fn look(&mut self, session: &Session) -> bool {
+        let Some((item, found @ None)) = &mut self.question else { return false };
+        *found = Some(not_home(session, item));
+        true
+    }
+
+    fn is_asked(&self) -> bool {
+        matches!(self.question, Some((_, Some(_))))
+    }
+
     fn delete(&mut self, session: &Session) {
-        let Some(item) = self.question.take() else { return };
+        let Some((item, _)) = self.question.take() else { return };
         let name = item.view.name.clone();
         self.message = Some(match delete(session, &item) {
             Ok(()) => format!("{name} was deleted"),
@@ -242,8 +261,11 @@ impl Screen {
     fn footer(&self, width: usize) -> Vec<String> {
         let count = self.items.as_ref().map_or(0, Vec::len);
         let text = match (&self.question, &self.message, self.failures.as_slice()) {
-            (Some(item), ..) => {
-                format!("delete {} for ever? y deletes, any other key keeps it", item.view.name)
+            (Some((item, None)), ..) => format!("looking into {} …", item.view.name),
+            (Some((item, Some(found))), ..) => {
+                let besides =
+                    if found.is_home() { String::new() } else { format!("not here: {}. ", found.words()) };
+                format!("{besides}delete {} for ever? y deletes, any other key keeps it", item.view.name)
             }
             (None, Some(message), _) => message.clone(),
             (None, None, [_, ..]) => self.failures.join("; "),
@@ -312,10 +334,22 @@ pub(super) fn delete(session: &Session, item: &Item) -> Result<()> {
         Some(record) => delete_now(session, &record).map(|_| ()),
         None => {
             delete_box(session, &session.provider(item.provider)?, &item.view.id)?;
-            session.store.forget_base(&item.view.id);
+            session.store.forget_base(&item.view.id, &item.view.name);
             Ok(())
         }
     }
+}
+
+/// What of a box is not here.
+pub(super) fn not_home(session: &Session, item: &Item) -> NotHome {
+    let found = record(session, item).and_then(|record| match record {
+        Some(record) => Ok(home::look(session, &record)),
+        None => {
+            let remote = ProviderBox::new(session.provider(item.provider)?, item.view.id.clone());
+            Ok(home::look_unmapped(session, remote, &item.view.status))
+        }
+    });
+    found.unwrap_or_else(|error| NotHome { unknown: vec![error.message().to_owned()], ..NotHome::default() })
 }
 
 fn attach(session: &Session, item: &Item) -> Result<()> {

@@ -105,7 +105,7 @@ pub(super) fn take_back(session: &Session, record: &mut Record, mut error: Error
             Ok(Some(box_id)) => {
                 match delete_box(session, &provider, &box_id) {
                     Ok(()) => {
-                        session.store.forget_base(&box_id);
+                        session.store.forget_base(&box_id, name.as_str());
                         error = error.fact("box", format!("{name} was deleted, nothing is billed"));
                     }
                     Err(failure) => {

@@ -1,23 +1,29 @@
 //! `delete`: for ever, after a second word of the person's.
 
 use super::forget::{delete_box, find_box, or_elsewhere, ours};
+use super::home::{self, NotHome};
+use super::propose::ledger;
 use super::report::{Notice, Report};
 use super::session::Session;
 use super::start::{RECORD, now};
 use super::which::{named, of_pane};
+use crate::cli::DeleteArgs;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
 use crate::state::{Phase, Record};
+use crate::ui;
+use std::fmt::Write;
 
 /// How long the first of two invocations counts, in seconds.
 const ARMED: u64 = 60;
 
-/// Deletes the focused pane's box on the second invocation within a minute; a key opens a question.
+/// Deletes a box on the second invocation within a minute, if nothing was added to what the first one named; a key
+/// opens a question.
 ///
 /// # Errors
 /// The pane has no box, or the provider refuses.
-pub(super) fn delete(session: &Session) -> Result<Report> {
+pub(super) fn delete(session: &Session, args: &DeleteArgs) -> Result<Report> {
     let record = match named(session)? {
         Some(record) => record,
         None => of_pane(session)?.ok_or_else(|| {
@@ -30,18 +36,45 @@ pub(super) fn delete(session: &Session) -> Result<Report> {
     if session.invocation.caller == Caller::Key {
         return ask(session, &record);
     }
-    if record.delete_armed_at.is_some_and(|at| is_armed(at, now())) {
+    if args.discard {
         return delete_now(session, &record);
     }
+    // To look into the box takes a while: the minute ends before it.
+    let armed = record.delete_armed_at.is_some_and(|at| is_armed(at, now()));
+    let found = home::look(session, &record);
+    let more = armed && home::is_more_than_named(session, &record, &found)?;
+    if armed && !more || args.yes && found.is_home() {
+        return delete_now(session, &record);
+    }
+    home::remember_named(session, &record, &found)?;
     session.store.change(&record.id, |record| record.delete_armed_at = Some(now()))?;
-    Ok(confirm(
-        &record,
-        format!(
-            "box {} of {} will be deleted for ever: run the same again within {ARMED} seconds",
-            record.name,
-            session.paths.show(&record.worktree)
-        ),
-    ))
+    let mut text = format!(
+        "box {} of {} will be deleted for ever: run the same again within {ARMED} seconds",
+        record.name,
+        session.paths.show(&record.worktree)
+    );
+    if more {
+        text.push_str("\n  there is more than was named a moment ago");
+    }
+    for (label, value) in found.rows() {
+        let _into_a_string = write!(text, "\n  {label:<11}   {}", ui::visible_line(&value));
+    }
+    if found.paused {
+        let _into_a_string = write!(
+            text,
+            "\n  to look first, which resumes it: {}",
+            command::action("review").on(&record.name)
+        );
+    }
+    Ok(told(confirm(&record, text), &found))
+}
+
+/// The report with what is not home as members of the result line.
+pub(super) fn told(report: Report, found: &NotHome) -> Report {
+    report
+        .field("notApplied", found.files.clone())
+        .field("elsewhere", found.elsewhere.clone())
+        .field("unknown", found.unknown.join("; "))
 }
 
 /// Whether the first invocation still counts; a clock that was set back proves nothing.
@@ -85,13 +118,23 @@ pub(super) fn delete_now(session: &Session, record: &Record) -> Result<Report> {
         return Err(or_elsewhere(&provider, failure)
             .help(format!("or delete it with: {}", provider.shown(&["rm", "--yes", id.as_str()]))));
     }
+    let undo = || {
+        let levels = ledger(session, record).and_then(|ledger| ledger.levels()).unwrap_or_default();
+        match levels.is_empty() {
+            true => String::new(),
+            false => format!(
+                "; what came home can still be taken back: {}",
+                command::action("undo").on(&record.name)
+            ),
+        }
+    };
     let text = match &found {
         None if record.create_called => format!(
             "box {} is not there, and is forgotten; should it still come: {}",
             record.name,
             command::action("prune")
         ),
-        _ => format!("box {} was deleted", record.name),
+        _ => format!("box {} was deleted{}", record.name, undo()),
     };
     super::naming::name_without_box(session, record);
     session.store.forget(&Record { box_id: found, ..record.clone() })?;

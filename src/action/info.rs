@@ -1,5 +1,7 @@
-//! `info`: what is mapped to the pane.
+//! `info`: what is mapped to the pane, and what of it is not here.
 
+use super::delete::told;
+use super::home;
 use super::report::{Notice, Report};
 use super::session::Session;
 use super::start::title;
@@ -12,7 +14,8 @@ use crate::error::Result;
 /// # Errors
 /// There is no box, or the provider cannot be asked.
 pub(super) fn info(session: &Session) -> Result<Report> {
-    let record = choose(session)?.record;
+    let chosen = choose(session)?;
+    let record = chosen.record;
     let remote = session.remote(&record)?;
     let view = match remote.provider.get(&remote.id) {
         Ok(view) => Some(view),
@@ -31,6 +34,8 @@ pub(super) fn info(session: &Session) -> Result<Report> {
     let process = text(record.process.as_ref().map(|id| id.as_str()));
     let pane = text(record.pane.as_ref().map(|id| id.as_str()));
     let worktree = record.worktree.display().to_string();
+    let found = home::look(session, &record);
+    let note = if chosen.by_worktree { "the only box of this worktree" } else { "" };
     let rows = [
         ("agent", title(&record)),
         ("program", program.clone()),
@@ -43,12 +48,12 @@ pub(super) fn info(session: &Session) -> Result<Report> {
         ("egress", egress.unwrap_or_default()),
         ("provider", record.provider.word().to_owned()),
     ];
+    let rows = rows.into_iter().chain(found.rows()).chain([("note", note.to_owned())]);
     let table: Vec<_> = rows
-        .iter()
         .filter(|(_, value)| !value.is_empty())
-        .map(|(label, value)| format!("  {label:<11}   {}", crate::ui::visible(value)))
+        .map(|(label, value)| format!("  {label:<11}   {}", crate::ui::visible(&value)))
         .collect();
-    Ok(Report::new(table.join("\n"))
+    let report = Report::new(table.join("\n"))
         .field("box", record.name.as_str())
         .field("boxId", remote.id.as_str())
         .field("agent", record.agent.as_str())
@@ -59,7 +64,8 @@ pub(super) fn info(session: &Session) -> Result<Report> {
         .field("pane", pane)
         .field("provider", record.provider.word())
         .field("status", status)
-        .notice(Notice::Popup))
+        .notice(Notice::Popup);
+    Ok(told(report, &found))
 }
 
 /// Seconds as in the settings: `1h30m`.

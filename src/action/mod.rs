@@ -12,6 +12,7 @@ mod delete;
 mod detached;
 mod forget;
 mod holding;
+mod home;
 mod info;
 mod install;
 mod inventory;
@@ -20,6 +21,7 @@ mod mapping;
 mod naming;
 mod popup;
 mod program;
+mod propose;
 mod provision;
 mod prune;
 mod reconcile;
@@ -34,6 +36,7 @@ mod sync;
 mod sync_key;
 mod sync_sessions;
 mod terminal;
+mod undo;
 mod upload;
 mod which;
 
@@ -43,6 +46,7 @@ use crate::herdr::{Caller, Place};
 use crate::ui;
 use report::{Notice, Report, error_text, print_line};
 use session::Session;
+use std::io::IsTerminal;
 
 /// Runs an action. Exit code 0: done; 1: not (contract of the result line); 130: Ctrl-C at a question.
 ///
@@ -54,17 +58,21 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         HerdrCommand::Start => action("start", None, start::start),
         HerdrCommand::Attach(which) => action("attach", which.name, attach::attach),
         HerdrCommand::Apply(args) => {
-            action("apply", args.which.name, |session| apply::apply(session, args.on_clash))
+            action("apply", args.which.name.clone(), |session| apply::apply(session, &args))
         }
         HerdrCommand::Review(which) => action("review", which.name, review::review),
-        HerdrCommand::Undo(which) => action("undo", which.name, apply::undo),
+        HerdrCommand::Undo(args) => {
+            action("undo", args.which.name.clone(), |session| undo::undo(session, &args))
+        }
         HerdrCommand::Pause(which) => action("pause", which.name, lifecycle::pause),
         HerdrCommand::Resume(which) => action("resume", which.name, lifecycle::resume),
         HerdrCommand::Info(which) => action("info", which.name, info::info),
-        HerdrCommand::Delete(which) => action("delete", which.name, delete::delete),
+        HerdrCommand::Delete(args) => {
+            action("delete", args.which.name.clone(), |session| delete::delete(session, &args))
+        }
         HerdrCommand::Sync(which) => action("sync", which.name, sync::sync),
-        HerdrCommand::Prune { yes, orphans } => {
-            action("prune", None, |session| prune::prune(session, yes, orphans))
+        HerdrCommand::Prune { yes, discard, orphans } => {
+            action("prune", None, |session| prune::prune(session, prune::Wish { yes, discard, orphans }))
         }
         HerdrCommand::Boxes => pane(Session::open().and_then(|session| {
             detached::finish_abandoned(&session)?;
@@ -101,7 +109,10 @@ fn action(name: &'static str, wanted: Option<String>, act: impl FnOnce(&Session)
         (None, Ok(report)) if !report.text().is_empty() => ui::line(ui::visible(report.text())),
         (None, _) => {}
     }
-    print_line(name, outcome.as_ref());
+    // It is for programs, and would only be in a person's way.
+    if !std::io::stdout().is_terminal() {
+        print_line(name, outcome.as_ref());
+    }
     if let Ok(session) = &session
         && session.invocation.caller == Caller::Key
     {

@@ -1,7 +1,7 @@
 //! `prune`: deletes our own boxes that nothing here needs any more, after a question, and forgets the mappings
 //! of boxes that were deleted elsewhere.
 
-use super::boxes::delete;
+use super::boxes::{delete, not_home};
 use super::forget::forget_gone;
 use super::inventory::{Item, Owner, inventory};
 use super::report::{Notice, Report};
@@ -10,12 +10,24 @@ use crate::command;
 use crate::error::{Error, Result};
 use crate::ui;
 
+/// What a person wants deleted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wish {
+    /// Nobody is asked.
+    pub(super) yes: bool,
+    /// Boxes with work that is not here go, too.
+    pub(super) discard: bool,
+    /// Boxes go that have a mapping and no pane.
+    pub(super) orphans: bool,
+}
+
 /// Deletes boxes without a mapping; with `orphans` also boxes that no pane shows, but not those whose session
 /// of Herdr does not run: their panes come back with it.
 ///
 /// # Errors
 /// The provider cannot be asked, or there is nobody to answer the question.
-pub(super) fn prune(session: &Session, yes: bool, orphans: bool) -> Result<Report> {
+pub(super) fn prune(session: &Session, wish: Wish) -> Result<Report> {
+    let Wish { yes, discard, orphans } = wish;
     let inventory = inventory(session)?.or_error()?;
     for (kind, error) in &inventory.unasked {
         ui::note(format!(
@@ -62,8 +74,36 @@ pub(super) fn prune(session: &Session, yes: bool, orphans: bool) -> Result<Repor
     if ours.is_empty() {
         return Ok(told(Report::new("nothing to prune").field("result", "nothing").field("deleted", 0)));
     }
-    for item in &ours {
+    let mut kept = Vec::new();
+    let mut goes = Vec::new();
+    for item in ours {
         ui::line(format!("  {:<22}   {}   {}", ui::visible(&item.view.name), item.view.id, item.view.status));
+        let found = not_home(session, item);
+        if found.is_home() {
+            goes.push(item);
+            continue;
+        }
+        ui::line(format!("  {:<22}   not here: {}", "", ui::visible_line(&found.words())));
+        match yes && !discard {
+            true => kept.push(item.view.name.clone()),
+            false => goes.push(item),
+        }
+    }
+    let ours = goes;
+    if !kept.is_empty() {
+        let again = command::action("prune").flag("--yes").flag("--discard");
+        let again = if orphans { again.flag("--orphans") } else { again };
+        ui::line(format!(
+            "with work that is not here, and kept: {}; delete them, too, with: {again}",
+            ui::visible_line(&kept.join(", "))
+        ));
+    }
+    let told = |report: Report| match kept.is_empty() {
+        true => told(report),
+        false => told(report).field("kept", kept.clone()),
+    };
+    if ours.is_empty() {
+        return Ok(told(Report::new("nothing was deleted").field("result", "nothing").field("deleted", 0)));
     }
     if !yes && !agreed(ours.len())? {
         return Ok(told(Report::new("nothing was deleted").field("result", "declined").field("deleted", 0)));

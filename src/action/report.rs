@@ -55,10 +55,13 @@ impl Report {
         self.refused.as_ref()
     }
 
-    /// A member of the result line.
+    /// A member of the result line; one that has nothing to say is left out.
     #[must_use]
     pub(crate) fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.fields.insert(name.into(), value.into());
+        let value = value.into();
+        if !value.is_null() && value.as_str() != Some("") {
+            self.fields.insert(name.into(), value);
+        }
         self
     }
 
@@ -123,7 +126,7 @@ fn line(action: &str, outcome: Result<&Report, &Error>) -> String {
     }
     if let Some(error) = error {
         members.insert("error".into(), full_message(error).into());
-        members.insert("fix".into(), error.hints().join("; ").into());
+        members.insert("fix".into(), fix(error).into());
     }
     let text = Value::Object(members.clone()).to_string();
     if text.len() <= LONGEST {
@@ -140,6 +143,15 @@ fn line(action: &str, outcome: Result<&Report, &Error>) -> String {
         }
         most /= 2;
     }
+}
+
+/// What to do next, in one line. A hint that announces the next one goes on with it.
+fn fix(error: &Error) -> String {
+    error.hints().iter().fold(String::new(), |text, hint| match text.as_bytes() {
+        [] => hint.clone(),
+        [.., b':'] => format!("{text} {hint}"),
+        _ => format!("{text}; {hint}"),
+    })
 }
 
 /// Cuts every text to so many characters, and every list to so many items.
@@ -197,6 +209,17 @@ mod tests {
             line("start", Err(&error)),
             r#"CREATEOS_HERDR_RESULT: {"schemaVersion":1,"action":"start","ok":false,"error":"no (box: b)","fix":"do"}"#
         );
+    }
+
+    #[test]
+    fn a_member_without_a_word_is_left_out_and_a_fix_reads_as_a_sentence() {
+        let report = Report::new("x").field("boxId", "").field("pane", None::<String>).field("files", 0);
+        assert_eq!(
+            line("start", Ok(&report)),
+            r#"CREATEOS_HERDR_RESULT: {"schemaVersion":1,"action":"start","ok":true,"files":0}"#
+        );
+        let error = Error::failed("no").help("press the key, or name the box:").help("a one").help("a two");
+        assert_eq!(fix(&error), "press the key, or name the box: a one; a two");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! `review`: the box's new work and its judgement on the screen, applied on `y`.
 
-use super::apply::{carry_out, ledger, propose};
+use super::apply::{carry_out, names_of, put_back_words};
 use super::bring_back::run_box;
+use super::propose::{elsewhere, is_there, ledger, propose};
 use super::report::{Notice, Report, error_text};
 use super::session::Session;
 use super::start::RECORD;
@@ -12,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
 use crate::merge::{OnClash, Outcome};
 use crate::state::Record;
-use crate::ui::{self, Pager, Toned, Wish};
+use crate::ui::{self, Pager, Shade, Toned, Wish};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -68,12 +69,29 @@ pub(super) fn pane(session: &Session) -> Result<()> {
 }
 
 fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report> {
+    is_there(session, record)?;
     let remote = session.remote(record)?;
     run_box(session, record, &remote.provider, &remote.id)?;
     let ledger = ledger(session, record)?;
     let notes = ledger.recover()?;
     let proposal = propose(session, record, &ledger, OnClash::Refuse)?;
-    let (lines, outcome) = (proposal.review()?, proposal.outcome());
+    let (mut lines, outcome) = (proposal.review()?, proposal.outcome());
+    let (stays, unknown) = elsewhere(session, record);
+    let put_back = match outcome {
+        Outcome::NoChanges | Outcome::AlreadyApplied => names_of(&ledger.put_back(&record.worktree)?),
+        Outcome::Applied | Outcome::Conflict => Vec::new(),
+    };
+    // Behind the summary, before the files.
+    let besides = stays
+        .iter()
+        .map(|work| format!("  stays    {}   not in the checked-out tree", ui::visible_line(work)))
+        .chain(unknown.iter().map(|what| format!("  unknown  {}", ui::visible_line(what))))
+        .chain(
+            (!put_back.is_empty())
+                .then(|| format!("  note     {}", ui::visible_line(&put_back_words(&put_back, record)))),
+        );
+    let besides: Vec<_> = besides.map(|line| Toned::new(Shade::Warning, line)).collect();
+    lines.splice(1..1, besides);
     let left = |word: &str| {
         Report::new("")
             .field("result", word)
@@ -81,6 +99,8 @@ fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report>
             .field("would", outcome.word())
             .field("bytes", proposal.patch.bytes)
             .field("files", proposal.patch.files)
+            .field("elsewhere", stays.clone())
+            .field("putBack", put_back.clone())
     };
     if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
         let most = if session.invocation.logged { LOGGED } else { usize::MAX };

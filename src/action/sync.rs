@@ -38,9 +38,10 @@ pub(super) fn sync(session: &Session) -> Result<Report> {
         ui::note(format!("warning: the pane keeps half of the height: {error}"));
     }
     Ok(Report::new(format!(
-        "files of box {} and {} are kept in step",
+        "files of box {} and {} are kept in step{}",
         record.name,
-        session.paths.show(&record.worktree)
+        session.paths.show(&record.worktree),
+        if chosen.by_worktree { " (the only box of this worktree)" } else { "" }
     ))
     .field("box", record.name.as_str())
     .field("pane", pane.as_ref().map_or("", |pane| pane.as_str()))

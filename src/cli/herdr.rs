@@ -18,24 +18,27 @@ pub(crate) enum HerdrCommand {
     /// Show what the box would change here, and apply it on y
     Review(Which),
     /// Take the last apply back, where its files are still as it left them
-    Undo(Which),
+    Undo(UndoArgs),
     /// Pause the pane's box: a snapshot is kept, nothing runs
     Pause(Which),
     /// Bring a paused box back
     Resume(Which),
     /// Show agent, box, status and paths of the pane
     Info(Which),
-    /// Delete the pane's box for ever; asks first
-    Delete(Which),
+    /// Delete the pane's box for ever; asks first, and names what is not here
+    Delete(DeleteArgs),
     /// Show what start uploads from this worktree and what stays home, or write the archive to a file
     Upload(UploadArgs),
     /// Every box, redrawn every five seconds; Enter attaches to one, d deletes one of ours
     Boxes,
     /// Delete our own boxes that nothing here needs any more; asks first
     Prune {
-        /// Do not ask
+        /// Do not ask; boxes with work that is not here stay
         #[arg(long)]
         yes: bool,
+        /// With --yes: delete those, too
+        #[arg(long, requires = "yes")]
+        discard: bool,
         /// Also boxes that have a mapping but no pane
         #[arg(long)]
         orphans: bool,
@@ -87,6 +90,41 @@ pub(crate) struct ApplyArgs {
     /// What to do where you and the box changed the same; without it nothing is applied then
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) on_clash: Option<ClashArg>,
+    /// Take all that the box did since its start, also what came home before and is not here any more
+    #[arg(long)]
+    pub(crate) again: bool,
+    /// Apply although more than half of the files would be deleted here
+    #[arg(long)]
+    pub(crate) allow_deletions: bool,
+    /// Change nothing here; write what the box did to this file, for git apply
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["on_clash", "allow_deletions"])]
+    pub(crate) to_patch: Option<PathBuf>,
+}
+
+/// Arguments of `herdr undo`.
+#[derive(Debug, Args)]
+pub(crate) struct UndoArgs {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// List the applies that can be taken back, the next one first
+    #[arg(long, conflicts_with = "keep_changed")]
+    pub(crate) list: bool,
+    /// Leave files that were changed since the apply as they are, and take the others back
+    #[arg(long)]
+    pub(crate) keep_changed: bool,
+}
+
+/// Arguments of `herdr delete`.
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArgs {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Delete at once, if all of the box's work is proven to be here
+    #[arg(long, conflicts_with = "discard")]
+    pub(crate) yes: bool,
+    /// Delete at once, whatever is lost
+    #[arg(long)]
+    pub(crate) discard: bool,
 }
 
 /// What becomes of files that both sides changed.

@@ -10,7 +10,7 @@ mod setup;
 mod shim;
 
 pub(crate) use about::{CompletionsArgs, ManArgs, VersionArgs};
-pub(crate) use herdr::{ClashArg, HerdrCommand, UploadArgs};
+pub(crate) use herdr::{ApplyArgs, ClashArg, DeleteArgs, HerdrCommand, UndoArgs, UploadArgs};
 #[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "only Linux has local boxes"))]
 pub(crate) use local::{
     AttachArgs, CreateArgs, ExecArgs, ListArgs, LocalArgs, LocalCommand, ProcessVerb, SandboxVerb, StartArgs,

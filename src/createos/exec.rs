@@ -4,9 +4,9 @@
 //! share as well, and a stream that is cut ends like one that is complete (contract `createos-cli.md` 0.1, 4.5). So
 //! stdout travels as base64, and both streams begin and end with a marker of this call.
 
-use super::base64;
 use super::words;
 use super::{BoxId, Failure, Provider};
+use crate::base64;
 use crate::exec::{Ended, Run};
 use memchr::memmem;
 use std::time::Duration;

@@ -4,7 +4,6 @@
 //! the same argv (contract `createos-cli.md`). Everything that it or a box says is data.
 
 mod account;
-mod base64;
 mod create;
 mod credentials;
 mod exec;

@@ -10,7 +10,7 @@ use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::Digest;
 use crate::worktree::{Base, RelPath};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -48,24 +48,70 @@ pub(super) fn fetch_within(
 ) -> Result<Proposal> {
     let worktree = std::fs::canonicalize(worktree).at("look at", worktree)?;
     let spool = Spool::new()?;
-    let mut moving = None;
-    for _ in 0..TRIES {
-        let token = script::token();
-        match source.theirs(base, &token, &spool) {
-            Ok(parcel) => {
-                return judge::judge(&mut source, &worktree, base, filters, parcel, token, spool);
-            }
-            Err(Bad::Moving(path)) => moving = Some(path),
-            Err(Bad::Refused(error)) => return Err(error),
-        }
-    }
-    let path = moving.map(|path| path.to_string()).unwrap_or_default();
-    Err(Error::failed("the box's files do not match its own list, nothing was changed")
-        .fact("file", path)
-        .help("if a program in the box is writing it, wait for that and do it again"))
+    let (parcel, token) = source.settled(base, &spool)?;
+    judge::judge(&mut source, &worktree, base, filters, parcel, token, spool)
 }
 
 impl Source<'_> {
+    /// What differs from the base, once the box stands still, and the token of that parcel.
+    ///
+    /// # Errors
+    /// It does not, or cannot be asked, or its answer cannot be trusted.
+    pub(super) fn settled(&mut self, base: &Base, spool: &Spool) -> Result<(Parcel, String)> {
+        let mut why = None;
+        for _ in 0..TRIES {
+            let token = script::token();
+            let parcel = self.theirs(base, &token, spool);
+            match parcel.and_then(|parcel| self.prove_gone(&parcel.gone).map(|()| parcel)) {
+                Ok(parcel) => return Ok((parcel, token)),
+                Err(Bad::Refused(error)) => return Err(error),
+                Err(moving) => why = Some(moving),
+            }
+        }
+        Err(match why {
+            Some(Bad::Hidden(path, count)) => Error::failed(format!(
+                "{} that the box's own list says are deleted are still on its disk, nothing was changed",
+                crate::ui::count(count as u64, "file")
+            ))
+            .fact(if count == 1 { "file" } else { "for example" }, path.to_string())
+            .help("git or find in the box is broken or not the real one; see in the box: type -a git find sort comm"),
+            why => {
+                let path = if let Some(Bad::Moving(path)) = why { path.to_string() } else { String::new() };
+                Error::failed("the box's files do not match its own list, nothing was changed")
+                    .fact("file", path)
+                    .help("if a program in the box is writing it, wait for that and do it again")
+            }
+        })
+    }
+
+    /// A deletion is believed when the disk itself proves it, by words of the shell alone.
+    fn prove_gone(&mut self, gone: &BTreeSet<RelPath>) -> Result<(), Bad> {
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let list = format!("/tmp/createos-sandbox-{}.gone", script::token());
+        let mut bytes = Vec::new();
+        for path in gone {
+            bytes.extend(path.as_bytes());
+            bytes.push(0);
+        }
+        self.remote.push(&mut bytes.as_slice(), &list)?;
+        let said = script::run(self.remote, Script::Gone, self.root, &[&list])?.map_err(Error::from)?;
+        match (said.number("looked"), said.number("there")) {
+            (Some(looked), Some(0)) if looked == gone.len() => Ok(()),
+            (Some(looked), Some(there)) if looked == gone.len() => {
+                let first = said.number("first").and_then(|first| gone.iter().nth(first.checked_sub(1)?));
+                match first.or_else(|| gone.first()) {
+                    Some(path) => Err(Bad::Hidden(path.clone(), there)),
+                    None => Ok(()),
+                }
+            }
+            _ => {
+                Err(Bad::Refused(lying("it does not prove that the files are gone that it lists as deleted")))
+            }
+        }
+    }
+
     fn theirs(&mut self, base: &Base, token: &str, spool: &Spool) -> Result<Parcel, Bad> {
         let (bytes, hash) = script::packed(base);
         let (list, hash) = (format!("/tmp/createos-sandbox-{token}.base"), hash.to_string());
@@ -89,7 +135,7 @@ impl Source<'_> {
         parcel
     }
 
-    fn pull(&mut self, path: &str, spool: &Spool) -> Result<PathBuf> {
+    pub(super) fn pull(&mut self, path: &str, spool: &Spool) -> Result<PathBuf> {
         let local = spool.fresh();
         let mut file = File::create_new(&local).at("create", &local)?;
         self.remote.pull(path, &mut file, self.limits.parcel)?;

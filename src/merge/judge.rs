@@ -139,6 +139,7 @@ pub(super) fn judge(
         patch,
         changes,
         base: base.clone(),
+        in_step: base.clone(),
         next_base,
         worktree: worktree.to_path_buf(),
         root: source.root.clone(),

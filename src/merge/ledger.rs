@@ -1,14 +1,14 @@
-//! The state folder of one box's work: the base, the last patches, what each apply replaced, and undo.
+//! The state folder of one box's work: the base, the last patches, and what each apply replaced.
 
-use super::journal::{Journal, Phase, Step};
-use super::obstacles::obstacles;
-use super::ours::Ours;
+use super::journal::{Journal, Phase};
+use super::ours::{Here, Ours};
 use super::script;
-use super::transaction::{self, After, Change, Place};
+use super::transaction::{self, Place};
 use super::tree::Tree;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::{self, Lock, Mode};
-use crate::worktree::{Base, Entry, RelPath};
+use crate::worktree::{Base, RelPath};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::os::unix::fs::DirBuilderExt;
@@ -17,20 +17,16 @@ use std::path::{Path, PathBuf};
 /// So many patches, and so many applies that can be taken back, are kept.
 const KEPT: usize = 20;
 
+/// The base as it was after the upload.
+const START: &str = "base-start";
+
 /// The state folder of one box's work. Nothing else of this room outlives the process.
 ///
-/// It holds `base`, `patches/N-applied.patch`, `patches/N-conflict.patch`, and `applies/N/` with the
+/// It holds `base`, `base-start`, `patches/N-applied.patch`, `patches/N-conflict.patch`, and `applies/N/` with the
 /// journal and the earlier contents of apply N.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger {
-    folder: PathBuf,
-}
-
-/// What an undo did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Undone {
-    /// The paths that are as they were before the apply, in order.
-    pub(crate) paths: Vec<RelPath>,
+    pub(super) folder: PathBuf,
 }
 
 impl Ledger {
@@ -46,7 +42,63 @@ impl Ledger {
     pub(crate) fn begin(&self, base: &Base) -> Result<()> {
         self.make("")?;
         let _lock = self.lock()?;
+        fs::write_atomic(&self.folder.join(START), &script::packed(base).0, Mode::Private)?;
         self.write_base(base)
+    }
+
+    /// Whether it is recorded what was in step with the box.
+    pub(crate) fn has_base(&self) -> bool {
+        self.folder.join("base").exists()
+    }
+
+    /// What was in step when the box was started, as far back as that is known.
+    ///
+    /// # Errors
+    /// A record cannot be read.
+    pub(crate) fn start(&self) -> Result<Base> {
+        let path = self.folder.join(START);
+        if path.exists() {
+            return read_base(&path);
+        }
+        // An earlier version wrote none: what the first of the applies that are kept began with.
+        for (_, place) in self.applies()? {
+            let before = place.0.join("base-before");
+            if place.journal().exists() && before.exists() {
+                return read_base(&before);
+            }
+        }
+        self.base()
+    }
+
+    /// What came home since the start, and is here as it was before: somebody has put it back.
+    ///
+    /// # Errors
+    /// A record or the worktree cannot be read.
+    pub(crate) fn put_back(&self, worktree: &Path) -> Result<Vec<RelPath>> {
+        let (start, base) = (self.start()?, self.base()?);
+        if start == base {
+            return Ok(Vec::new());
+        }
+        let worktree = std::fs::canonicalize(worktree).at("look at", worktree)?;
+        let mut ours = Ours::new(&worktree)?;
+        let paths: BTreeSet<&RelPath> = start.iter().chain(base.iter()).map(|(path, _)| path).collect();
+        let mut found = Vec::new();
+        for path in paths {
+            let (before, after) = (start.get(path), base.get(path));
+            if before == after {
+                continue;
+            }
+            let here = ours.at(path)?;
+            let as_before = match here {
+                Here::Nothing => before.is_none(),
+                Here::Entry(entry) => before == Some(&entry),
+                Here::Folder | Here::Special => false,
+            };
+            if as_before {
+                found.push(path.clone());
+            }
+        }
+        Ok(found)
     }
 
     /// What is in step on both sides.
@@ -55,14 +107,11 @@ impl Ledger {
     /// There is no such record, or it cannot be read.
     pub(crate) fn base(&self) -> Result<Base> {
         let path = self.folder.join("base");
-        match File::open(&path) {
-            Ok(file) => Base::read(&mut BufReader::new(file)).at("read", &path),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Err(Error::failed("nothing records what was uploaded to this box")
-                    .fact("expected at", path.display().to_string()))
-            }
-            Err(error) => Err(Error::io("read", &path, &error)),
+        if !path.exists() {
+            return Err(Error::failed("nothing records what was uploaded to this box")
+                .fact("expected at", path.display().to_string()));
         }
+        read_base(&path)
     }
 
     pub(super) fn write_base(&self, base: &Base) -> Result<()> {
@@ -73,7 +122,7 @@ impl Ledger {
         Lock::wait(&self.folder.join("lock"))
     }
 
-    fn make(&self, below: &str) -> Result<PathBuf> {
+    pub(super) fn make(&self, below: &str) -> Result<PathBuf> {
         let folder = self.folder.join(below);
         std::fs::DirBuilder::new()
             .recursive(true)
@@ -176,7 +225,7 @@ impl Ledger {
         Ok(applies.chain(patches).max().unwrap_or(0))
     }
 
-    fn applies(&self) -> Result<Vec<(u64, Place)>> {
+    pub(super) fn applies(&self) -> Result<Vec<(u64, Place)>> {
         Ok(numbered(&self.folder.join("applies"))?.into_iter().map(|(n, path)| (n, Place(path))).collect())
     }
 
@@ -199,92 +248,10 @@ impl Ledger {
         }
         Ok(())
     }
-
-    /// Takes the last apply back where every file is still as it left them.
-    ///
-    /// # Errors
-    /// There is none, or files were changed since (they are named), or it failed; nothing is changed then.
-    pub(crate) fn undo(&self, worktree: &Path) -> Result<Undone> {
-        self.make("")?;
-        let _lock = self.lock()?;
-        self.recover_locked()?;
-        let mut last = None;
-        for (number, place) in self.applies()? {
-            if !place.journal().exists() {
-                continue; // only what a way back has rescued
-            }
-            let journal = Journal::read(&place.journal())?;
-            if journal.phase == Phase::Done && journal.undoes.is_none() {
-                last = Some((number, place, journal));
-            }
-        }
-        let Some((number, place, journal)) = last else {
-            return Err(Error::failed("there is no apply to take back"));
-        };
-        let at_home = std::fs::canonicalize(worktree).at("look at", worktree)?;
-        if journal.worktree.0 != at_home {
-            return Err(Error::failed(format!(
-                "the last apply went to another worktree, {}",
-                journal.worktree.0.display()
-            )));
-        }
-        let tree = Tree::open(&at_home)?;
-        let changes = backwards(&journal, &place);
-        let mut touched = Vec::new();
-        for change in &changes {
-            if !change.fits(tree.at(&change.path)?) {
-                touched.push(change.path.to_string());
-            }
-        }
-        if touched.is_empty() {
-            let blocked = obstacles(&mut Ours::new(&at_home)?, &changes)?;
-            touched.extend(blocked.into_iter().map(|(path, why)| format!("{path}: {why}")));
-        }
-        if !touched.is_empty() {
-            let error = Error::failed("files were changed since the last apply, nothing was undone");
-            let error = touched.iter().take(20).fold(error, |error, path| error.fact("changed", path));
-            return Err(
-                error.help("bring them back to how the apply left them, or take the change back by hand")
-            );
-        }
-        let (own_number, own) = self.open_place()?;
-        copy(&place.0.join("base-before"), &own.0.join("base-after"))?;
-        let journal = transaction::run(&tree, &at_home, &own, &changes, Some(number))?;
-        self.finish(&tree, own_number, &own, journal)?;
-        Ok(Undone { paths: changes.into_iter().map(|change| change.path).collect() })
-    }
 }
 
-/// The changes that take an apply back.
-fn backwards(journal: &Journal, place: &Place) -> Vec<Change> {
-    let earlier = |number, entry: Entry, mode| After { entry, contents: place.before(number), mode };
-    let steps = journal.steps.iter().enumerate();
-    let mut changes: Vec<Change> = steps
-        .filter_map(|(number, step)| {
-            Some(match step {
-                Step::Delete { path, before, mode, .. } => Change {
-                    path: path.0.clone(),
-                    before: None,
-                    after: Some(earlier(number, before.0, Some(*mode))),
-                },
-                Step::Create { path, after, .. } => {
-                    Change { path: path.0.clone(), before: Some(after.0), after: None }
-                }
-                Step::Replace { path, before, after, .. } => Change {
-                    path: path.0.clone(),
-                    before: Some(after.0),
-                    after: Some(earlier(number, before.0, None)),
-                },
-                Step::MakeFolder { .. } | Step::RemoveFolder { .. } => return None,
-            })
-        })
-        .collect();
-    changes.sort_by(|a, b| a.path.cmp(&b.path));
-    changes
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    std::fs::copy(from, to).map(|_| ()).at("copy", from)
+pub(super) fn read_base(path: &Path) -> Result<Base> {
+    Base::read(&mut BufReader::new(File::open(path).at("open", path)?)).at("read", path)
 }
 
 fn is_empty(folder: &Path) -> bool {

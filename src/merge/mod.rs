@@ -1,5 +1,8 @@
 //! Work coming home: base lists, three ways by path, judgement, patches.
 
+mod adopt;
+mod elsewhere;
+mod export;
 mod fetch;
 mod index;
 mod journal;
@@ -22,8 +25,12 @@ mod script;
 mod spool;
 mod transaction;
 mod tree;
+mod undo;
 mod verdict;
 
+pub(crate) use adopt::{adopt, changed_there};
+pub(crate) use elsewhere::{Elsewhere, elsewhere};
+pub(crate) use export::export;
 pub(crate) use fetch::fetch;
 pub(crate) use judge::Filters;
 pub(crate) use ledger::Ledger;
@@ -31,6 +38,7 @@ pub(crate) use on_clash::{OnClash, Settled};
 pub(crate) use prepare::{prepare, prepare_watched};
 pub(crate) use proposal::{Applied, Fate, Judged, Outcome, Proposal};
 pub(crate) use remote::{Answer, Heard, Remote};
+pub(crate) use undo::{KEEP_CHANGED, Level};
 
 use crate::error::Error;
 use crate::worktree::RelPath;

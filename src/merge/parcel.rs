@@ -44,6 +44,8 @@ pub(super) struct Parcel {
 pub(super) enum Bad {
     /// A file changed while the box packed: ask again.
     Moving(RelPath),
+    /// So many paths are said to be gone, this one for example, and are on the disk: ask again.
+    Hidden(RelPath, usize),
     /// It contradicts itself or our rules, or reading it failed.
     Refused(Error),
 }

@@ -91,7 +91,10 @@ pub(crate) struct Proposal {
     /// The patch.
     pub(crate) patch: Patch,
     pub(super) changes: Vec<Change>,
+    /// What it was judged against.
     pub(super) base: Base,
+    /// What was in step when it was judged; the same, but for `--again`.
+    pub(super) in_step: Base,
     pub(super) next_base: Base,
     pub(super) worktree: PathBuf,
     pub(super) root: RemoteRoot,
@@ -133,6 +136,8 @@ pub(crate) struct Applied {
     pub(crate) files: usize,
     /// Bytes of the patch; 0 when nothing was to do.
     pub(crate) bytes: u64,
+    /// Of these files: how many were deleted here.
+    pub(crate) deleted: usize,
     /// Lines added and taken away.
     pub(crate) lines: Stat,
     /// Where the patch is kept: what was applied, or, after a conflict, what the box did.
@@ -143,7 +148,29 @@ pub(crate) struct Applied {
     pub(crate) notes: Vec<String>,
 }
 
+/// So many files may go without a question, however few there are.
+const FEW: usize = 10;
+
 impl Proposal {
+    /// The same, judged against an earlier base than `in_step`, which is the one that the apply moves.
+    #[must_use]
+    pub(crate) fn over(mut self, in_step: Base) -> Self {
+        self.in_step = in_step;
+        self
+    }
+
+    /// How many files an apply would delete here.
+    pub(crate) fn deletions(&self) -> usize {
+        self.changes.iter().filter(|change| change.after.is_none()).count()
+    }
+
+    /// Whether so much would be deleted here that a person should be asked: more than a few files, and more than
+    /// half of those that were in step.
+    pub(crate) fn deletes_most(&self) -> bool {
+        let count = self.deletions();
+        count > FEW && 2 * count > self.base.iter().count()
+    }
+
     /// How an apply would end.
     pub(crate) fn outcome(&self) -> Outcome {
         let any = |test: fn(&Fate) -> bool| self.judged.iter().any(|judged| test(&judged.fate));
@@ -187,6 +214,7 @@ impl Proposal {
         Ok(Applied {
             outcome,
             files: if wrote { self.changes.len() } else { 0 },
+            deleted: if wrote { self.deletions() } else { 0 },
             bytes: if wrote || outcome == Outcome::Conflict { self.patch.bytes } else { 0 },
             lines: if wrote { self.patch.lines } else { Stat::default() },
             patch: kept,
@@ -222,7 +250,7 @@ impl Proposal {
                 let path = place.0.join(name);
                 std::fs::write(&path, script::packed(base).0).at("write", &path)
             };
-            save("base-before", &self.base)?;
+            save("base-before", &self.in_step)?;
             save("base-after", &self.next_base)?;
             let patch = place.0.join("patch");
             // One file is enough where both folders are on one file system.
@@ -251,7 +279,7 @@ impl Proposal {
     }
 
     fn base_is_ours(&self, ledger: &Ledger) -> Result<()> {
-        if ledger.base()? == self.base {
+        if ledger.base()? == self.in_step {
             return Ok(());
         }
         Err(Error::failed("another apply came in between, nothing was changed").help("do it again"))

@@ -87,10 +87,16 @@ impl Proposal {
             Outcome::AlreadyApplied => "everything is here already".into(),
             Outcome::NoChanges => "nothing new in the box".into(),
             Outcome::Applied => format!(
-                "{}, +{} -{}",
+                "{}, +{} -{}{}",
                 ui::count(self.patch.files as u64, "file"),
                 self.patch.lines.insertions,
-                self.patch.lines.deletions
+                self.patch.lines.deletions,
+                match self.deletions() {
+                    0 => String::new(),
+                    _ if self.deletes_most() =>
+                        format!("; MORE THAN HALF OF THE FILES GO: {} deleted here", self.deletions()),
+                    count => format!(", {count} deleted"),
+                }
             ),
         }
     }

@@ -22,6 +22,12 @@ pub(super) enum Script {
     Contents,
     /// Keeps what came home as the base's contents.
     Keep,
+    /// Looks whether paths are gone from the disk.
+    Gone,
+    /// Looks for work that is not in the checked-out tree.
+    Elsewhere,
+    /// Finds what a box was started from whose base is not recorded here.
+    Adopt,
 }
 
 impl Script {
@@ -31,6 +37,9 @@ impl Script {
             Self::List => include_str!("script/list.sh"),
             Self::Contents => include_str!("script/contents.sh"),
             Self::Keep => include_str!("script/keep.sh"),
+            Self::Gone => include_str!("script/gone.sh"),
+            Self::Elsewhere => include_str!("script/elsewhere.sh"),
+            Self::Adopt => include_str!("script/adopt.sh"),
         };
         format!("{PRELUDE}\n{own}")
     }
@@ -51,6 +60,16 @@ impl Said {
     /// The last value said for `key`.
     pub(super) fn get(&self, key: &str) -> Option<&str> {
         self.0.iter().rev().find(|(said, _)| said == key).map(|(_, value)| value.as_str())
+    }
+
+    /// Every value said for `key`, in order.
+    pub(super) fn all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(said, _)| said == key).map(|(_, value)| value.as_str())
+    }
+
+    /// The last value said for `key`, as a number.
+    pub(super) fn number(&self, key: &str) -> Option<usize> {
+        self.get(key)?.parse().ok()
     }
 
     fn parse(stdout: &str) -> Self {
@@ -133,6 +152,7 @@ impl From<Stop> for Error {
                 "nothing was changed here; look into the box with: {}",
                 command::action("attach")
             )),
+            "workspace" => Self::failed(format!("the workspace of the box is not at {detail}")),
             "listing" => Self::failed("the box could not list its workspace").fact("git said", detail),
             "unreadable" => Self::failed("the box's user cannot read a part of the workspace")
                 .fact("the box said", detail),

@@ -1,6 +1,7 @@
 //! What the actions remember: reservations, mappings, base lists; files under a lock, versioned.
 
 mod locks;
+mod past;
 mod record;
 mod salvage;
 #[expect(clippy::module_inception, reason = "the type State has a file of its own")]

@@ -183,8 +183,8 @@ impl Store {
     }
 
     /// Forgets a box: its record, the lock and wake file of it, and what was in step with it. This is the one
-    /// way in which that happens. Kept patches stay: a person may want them. The name of a box that may still
-    /// come stays too.
+    /// way in which that happens. Kept patches stay, and what came home can still be taken back. The name of a box
+    /// that may still come stays too.
     ///
     /// # Errors
     /// Those of [`Store::update`].
@@ -201,7 +201,7 @@ impl Store {
             let _already_gone = std::fs::remove_file(path);
         }
         if let Some(id) = &record.box_id {
-            self.forget_base(id);
+            self.forget_base(id, record.name.as_str());
         }
         Ok(())
     }
@@ -214,19 +214,6 @@ impl Store {
         let folder = self.folder.join("boxes").join(id.as_str());
         make_private(&folder)?;
         Ok(folder)
-    }
-
-    /// Forgets what was in step with a box that is gone. Kept patches stay: a person may want them.
-    pub(crate) fn forget_base(&self, id: &BoxId) {
-        let folder = self.folder.join("boxes").join(id.as_str());
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if entry.file_name() != "patches" {
-                let path = entry.path();
-                let _already_gone =
-                    if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
-            }
-        }
-        let _has_patches = std::fs::remove_dir(folder);
     }
 }
 

@@ -63,5 +63,6 @@ if ! complaint=$(baseline); then
     complaint=$(baseline) || stop repository "$complaint"
 fi
 
+git rev-parse HEAD >"$store/baseline"
 printf '%s' "$root $list_hash" >"$prepared" && rm -f "$preparing"
 say commit "$(git rev-parse HEAD)"

@@ -87,6 +87,7 @@ fn proposal(folder: &Path) -> Proposal {
         unreadable: Vec::new(),
         patch: Patch { path: patch, bytes: 5, files: changes.len(), lines: Stat::default() },
         changes,
+        in_step: before.clone(),
         base: before,
         next_base: after,
         worktree: folder.join("here"),

@@ -2,7 +2,9 @@
 //! cases runs over real boxes, through the command line (`tests/it/apply/`); here the `Remote` is a clean
 //! shell with a home and a `/tmp` of its own, over a real bash, git and tar.
 
+mod adopt;
 mod case;
+mod elsewhere;
 mod full;
 mod hostile;
 mod kills;

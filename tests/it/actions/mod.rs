@@ -14,6 +14,7 @@ mod lists;
 mod lost;
 mod named;
 mod narrow;
+mod not_home;
 mod pause;
 mod programs;
 mod prune;

@@ -3,7 +3,7 @@
 use super::{Pair, ROW, Table, result};
 
 /// Puts a program before the real one of that name for every shell of the box; `$real` is the real one.
-fn lie(pair: &Pair<'_>, program: &str, script: &str) {
+pub fn lie(pair: &Pair<'_>, program: &str, script: &str) {
     let text =
         format!("#!/bin/bash\nreal=$(PATH=/usr/local/bin:/usr/bin:/bin type -P {program})\n{script}\n");
     pair.agent(&format!(

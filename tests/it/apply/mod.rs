@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic anywhere")]
 
 mod action;
+mod again;
 mod agent;
 mod clash;
 mod contents;

@@ -1,7 +1,7 @@
 //! base64, as programs in a box write it: lines of any length, padding at the end.
 
 /// The bytes of what is base64 up to the first letter that is not; blanks and line ends do not count.
-pub(super) fn decode(text: &[u8]) -> Vec<u8> {
+pub(crate) fn decode(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut held, mut bits) = (0_u32, 0);
     for letter in text {
