@@ -68,6 +68,12 @@ pub(super) fn finish_abandoned(session: &Session) -> Result<()> {
             None => false,
         };
         if !starting && !session.store.is_record_owned(&record.id)? {
+            // The clean-up holds the record from now on: it must not pass for a start that runs.
+            if record.phase == Phase::Starting
+                && let Some(_nobody) = session.store.own_record(&record.id)?
+            {
+                session.store.change(&record.id, |record| record.phase = Phase::Leftover)?;
+            }
             cleanup(session, &record.id)?;
         }
     }

@@ -165,7 +165,7 @@ enum Panes {
 impl Sessions {
     fn of(session: &Session, state: &State) -> Self {
         let mut found = BTreeMap::new();
-        for record in &state.records {
+        for record in state.records.iter().filter(|record| !record.is_of_any_session()) {
             found.entry(record.socket.clone()).or_insert_with(|| {
                 match session.herdr.at_socket(&record.socket).panes() {
                     Ok(panes) => Panes::Listed(panes),

@@ -7,7 +7,7 @@ use crate::createos::{BoxId, Provider, ProviderBox, ProviderKind};
 use crate::error::{Error, Result};
 use crate::herdr::{Focus, Herdr, HerdrError, Invocation, Pane};
 use crate::paths::{Paths, own_binary};
-use crate::state::{Record, RecordId, Store, take_over};
+use crate::state::{Record, RecordId, Store, TakenOver, take_over};
 use crate::worktree::Worktree;
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -70,15 +70,21 @@ impl Session {
     }
 
     fn take_over(&self) -> Result<()> {
-        let (count, odd) = take_over(&self.store, &self.socket)?;
+        let TakenOver { count, odd } = take_over(&self.store)?;
         for line in odd {
             crate::ui::note(format!("warning: {line}"));
         }
         if count > 0 {
-            // Only now are the pane ids of the earlier plugin known to be meant for these panes.
-            let panes = self.herdr.panes()?;
-            self.store.update(|state| Ok(state.rebind(&self.socket, &panes)))?;
-            crate::ui::note(format!("{count} mappings of the earlier plugin were taken over"));
+            crate::ui::note(format!(
+                "{} of the earlier plugin taken over",
+                crate::ui::count(count as u64, "mapping")
+            ));
+        }
+        if self.store.read()?.records.iter().any(Record::is_of_any_session) {
+            // Where Herdr cannot be asked nothing is proven; whoever needs it says so.
+            if let Ok(panes) = self.herdr.panes() {
+                self.store.update(|state| Ok(state.prove(&self.socket, &panes)))?;
+            }
         }
         Ok(())
     }

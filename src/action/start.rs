@@ -159,7 +159,7 @@ fn already_report(record: &Record) -> Report {
     of(Some(record), Report::new(text), "already-starting").on(record.pane.as_ref())
 }
 
-/// The report with every member of the result line; what is not known yet is empty.
+/// The report with every member of the result line; what is not known yet is left out.
 fn of(record: Option<&Record>, report: Report, result: &str) -> Report {
     let id = record.and_then(|record| record.box_id.as_ref());
     let pane = record.and_then(|record| record.pane.as_ref());

@@ -96,7 +96,9 @@ fn which_of(session: &Session, several: &[Record]) -> Result<Error> {
 fn of_worktree(session: &Session, root: &Path) -> Result<Vec<Record>> {
     let state = session.store.read()?;
     let here = |record: &&Record| {
-        record.socket == session.socket && record.worktree == root && record.phase == Phase::Ready
+        (record.socket == session.socket || record.is_of_any_session())
+            && record.worktree == root
+            && record.phase == Phase::Ready
     };
     Ok(state.records.iter().filter(here).cloned().collect())
 }

@@ -30,17 +30,18 @@ pub(crate) fn elsewhere(remote: &mut dyn Remote, root: &RemoteRoot) -> Result<El
         return Err(lying("it does not say what it has besides the workspace's files"));
     }
     let mut found = Elsewhere::default();
+    let mut own = Vec::new();
     // What is in one place is one sentence.
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in said.all("work") {
         let Some(record) = Record::parse(line) else {
             return Err(lying(format!("it tells of work in words that are none: \"{line}\"")));
         };
-        if found.work.len() + found.unknown.len() + places.len() > MOST {
+        if own.len() + found.unknown.len() + places.len() > MOST {
             return Err(lying("it tells of work without end"));
         }
         match record.words() {
-            Words::Sentence(sentence) => found.work.push(sentence),
+            Words::Sentence(sentence) => own.push((record.kind, sentence)),
             Words::InPlace(words) => places.entry(record.place).or_default().push(words),
             Words::Unknown => found.unknown.push(if record.place.is_empty() {
                 "the workspace's own repository".into()
@@ -49,6 +50,8 @@ pub(crate) fn elsewhere(remote: &mut dyn Remote, root: &RemoteRoot) -> Result<El
             }),
         }
     }
+    own.sort_by_key(|(kind, _)| *kind);
+    found.work.extend(own.into_iter().map(|(_, sentence)| sentence));
     found.work.extend(places.into_iter().map(|(place, words)| format!("{place}: {}", words.join(", "))));
     Ok(found)
 }
@@ -62,7 +65,7 @@ struct Record {
     name: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Branch,
     Tag,

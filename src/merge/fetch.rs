@@ -115,8 +115,8 @@ impl Source<'_> {
     fn theirs(&mut self, base: &Base, token: &str, spool: &Spool) -> Result<Parcel, Bad> {
         let (bytes, hash) = script::packed(base);
         let (list, hash) = (format!("/tmp/createos-sandbox-{token}.base"), hash.to_string());
-        let limit = self.limits.contents.to_string();
-        let args = [token, &list, &hash, &limit];
+        let (contents, packed) = (self.limits.contents.to_string(), self.limits.parcel.to_string());
+        let args = [token, &list, &hash, &contents, &packed];
         let said = match script::run(self.remote, Script::List, self.root, &args)? {
             // The box has another base than we, for example after an undo: it gets ours.
             Err(stop) if stop.why == "list" => {

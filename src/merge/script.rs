@@ -161,6 +161,13 @@ impl From<Stop> for Error {
                 Self::failed(format!("the changes in the box are too large to bring home: {size}"))
                     .help("remove large files in the box, or have its .gitignore name them")
             }
+            "packed" => {
+                let size = detail.parse().map_or(detail, crate::ui::bytes);
+                Self::failed(format!(
+                    "the changes in the box are too large to bring home at once: {size}, packed"
+                ))
+                .help("remove large files in the box, or have its .gitignore name them")
+            }
             "pack" => Self::failed("the box could not pack its changes").fact("it said", detail),
             _ => Self::failed(format!("the box stopped: {why}")).fact("detail", detail),
         }

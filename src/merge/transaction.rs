@@ -183,9 +183,14 @@ fn plan(tree: &Tree, changes: &[Change], id: &str) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
+/// So many files are synced one by one: that is quicker than to wait for what others write to the disk.
+const FEW: usize = 32;
+
+/// Writes the new contents beside their targets, and onto the disk.
 fn stage(tree: &Tree, changes: &[Change], steps: &[Step]) -> Result<()> {
     let afters: BTreeMap<&RelPath, &After> =
         changes.iter().filter_map(|change| Some((&change.path, change.after.as_ref()?))).collect();
+    let together = afters.len() > FEW;
     for step in steps {
         let (path, stage, replaces) = match step {
             Step::Create { path, stage, .. } => (&path.0, &stage.0, false),
@@ -194,10 +199,10 @@ fn stage(tree: &Tree, changes: &[Change], steps: &[Step]) -> Result<()> {
         };
         let after = afters[path];
         let like = if replaces { tree.look(path)? } else { None };
-        tree.stage(stage, after.entry.kind, &after.contents, after.mode, like)?;
+        tree.stage(stage, after.entry.kind, &after.contents, after.mode, like, together)?;
         kill::point("one staged");
     }
-    Ok(())
+    if together { tree.sync() } else { Ok(()) }
 }
 
 fn swap(tree: &Tree, steps: &[Step]) -> Result<()> {

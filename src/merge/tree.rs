@@ -3,6 +3,7 @@
 use super::folders_of;
 use super::ours::Here;
 use super::spool::copy_hashed;
+use crate::command;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::digest;
 use crate::worktree::{Entry, Kind, RelPath};
@@ -14,6 +15,9 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// Whether all files of a disk can be written to it in one step.
+const SYNCS_TOGETHER: bool = cfg!(target_os = "linux");
 
 /// A worktree's top folder, held open.
 #[derive(Debug)]
@@ -135,7 +139,8 @@ impl Tree {
         Ok(file.then_some(Look { mode, uid: found.st_uid, gid: found.st_gid }))
     }
 
-    /// Writes a new file or link; fails when something has that name. `like` is what it will replace.
+    /// Writes a new file or link; fails when something has that name. `like` is what it will replace. It is on the
+    /// disk when [`Tree::sync`] has been called, or at once when nothing else would bring it there.
     ///
     /// # Errors
     /// Anything that keeps it from being complete.
@@ -146,19 +151,22 @@ impl Tree {
         contents: &Path,
         mode: Option<u32>,
         like: Option<Look>,
+        together: bool,
     ) -> Result<()> {
         let shown = self.full(path);
         let folder = self.folder_of(path).at("open the folder of", &shown)?;
         let name = OsStr::from_bytes(path.file_name());
         if kind == Kind::Link {
             let target = std::fs::read(contents).at("read", contents)?;
-            return rustix::fs::symlinkat(OsStr::from_bytes(&target), &folder, name).at("create", &shown);
+            return rustix::fs::symlinkat(OsStr::from_bytes(&target), &folder, name)
+                .map_err(|error| self.refused(error, "create", path));
         }
         let executable = kind == Kind::Executable;
         // The system takes the user's umask off, as for every other new file of his.
         let new = if executable { 0o777 } else { 0o666 };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(new)).at("create", &shown)?;
+        let fd = rustix::fs::openat(&folder, name, flags, Mode::from_raw_mode(new))
+            .map_err(|error| self.refused(error, "create", path))?;
         let mut file = File::from(fd);
         let mut source = File::open(contents).at("open", contents)?;
         std::io::copy(&mut source, &mut file).at("write", &shown)?;
@@ -171,7 +179,43 @@ impl Tree {
             rustix::fs::fchmod(&file, Mode::from_raw_mode((bits & 0o777) as rustix::fs::RawMode))
                 .at("set the mode of", &shown)?;
         }
+        if together && self.is_on_our_disk(&file)? {
+            return Ok(());
+        }
         file.sync_data().at("sync", &shown)
+    }
+
+    /// Whether [`Tree::sync`] writes this file to the disk. Something may be mounted in the worktree.
+    fn is_on_our_disk(&self, file: &File) -> Result<bool> {
+        let disk = |found: rustix::fs::Stat| found.st_dev;
+        let ours = rustix::fs::fstat(&self.root).map(disk).at("look at", &self.shown)?;
+        Ok(SYNCS_TOGETHER && rustix::fs::fstat(file).map(disk).at("look at", &self.shown)? == ours)
+    }
+
+    /// Writes all that was staged together to the disk, in one step where there is one: many files that are synced
+    /// one by one take minutes.
+    ///
+    /// # Errors
+    /// The disk.
+    pub(super) fn sync(&self) -> Result<()> {
+        #[cfg(target_os = "linux")]
+        rustix::fs::syncfs(&self.root).at("sync the disk of", &self.shown)?;
+        Ok(())
+    }
+
+    /// A folder in which nothing may be written is named with what to do about it.
+    fn refused(&self, error: Errno, doing: &str, path: &RelPath) -> Error {
+        let shown = self.full(path);
+        if !matches!(error, Errno::ACCESS | Errno::PERM) {
+            return Error::io(doing, &shown, &error.into());
+        }
+        let folder = shown.parent().unwrap_or(&self.shown);
+        Error::failed(format!("{} may not be written by you, nothing was changed", folder.display())).help(
+            format!(
+                "make it writable, then do it again: {}",
+                command::program("chmod", ["u+w"]).path(folder)
+            ),
+        )
     }
 
     /// Moves `from` to the free name `to`.
@@ -198,7 +242,11 @@ impl Tree {
             }
             moved => moved,
         };
-        moved.at("move into place", &self.full(to))
+        moved.map_err(|error| match error {
+            // Of a file that is taken out, the folder that it is in counts.
+            Errno::ACCESS | Errno::PERM => self.refused(error, "move into place", from),
+            error => Error::io("move into place", &self.full(to), &error.into()),
+        })
     }
 
     /// Exchanges what two names stand for, in one step where the file system can.
@@ -213,7 +261,7 @@ impl Tree {
             let (a_name, b_name) = (OsStr::from_bytes(a.file_name()), OsStr::from_bytes(b.file_name()));
             match rustix::fs::renameat_with(&one, a_name, &two, b_name, RenameFlags::EXCHANGE) {
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-                exchanged => return exchanged.at("exchange", &self.full(b)),
+                exchanged => return exchanged.map_err(|error| self.refused(error, "exchange", b)),
             }
         }
         self.rename_new(b, spare)?;
@@ -260,7 +308,7 @@ impl Tree {
         let name = OsStr::from_bytes(path.file_name());
         match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
             Err(Errno::EXIST) if self.is_folder(path)? => Ok(()),
-            made => made.at("create the folder", &self.full(path)),
+            made => made.map_err(|error| self.refused(error, "create the folder", path)),
         }
     }
 

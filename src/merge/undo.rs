@@ -111,11 +111,17 @@ impl Ledger {
         let changes: Vec<Change> =
             last.changes.into_iter().filter(|change| !kept.contains(&change.path)).collect();
         let mut base = read_base(&last.place.0.join("base-before"))?;
-        let now = self.base()?;
-        for path in &kept {
-            match now.get(path) {
-                Some(entry) => base.insert(path.clone(), *entry),
-                None => base.remove(path),
+        if !kept.is_empty() {
+            // The base of a box that is gone is gone, too.
+            let now = match self.has_base() {
+                true => self.base()?,
+                false => read_base(&last.place.0.join("base-after"))?,
+            };
+            for path in &kept {
+                match now.get(path) {
+                    Some(entry) => base.insert(path.clone(), *entry),
+                    None => base.remove(path),
+                }
             }
         }
         let (number, own) = self.open_place()?;

@@ -12,4 +12,4 @@ mod take_over;
 pub(crate) use record::{Outcome, Phase, Record, RecordId};
 pub(crate) use state::{Made, State};
 pub(crate) use store::Store;
-pub(crate) use take_over::take_over;
+pub(crate) use take_over::{TakenOver, take_over};

@@ -78,7 +78,7 @@ pub(crate) struct Record {
     pub(crate) id: RecordId,
     /// How far it has come.
     pub(crate) phase: Phase,
-    /// The Herdr server's socket: the same ids exist in every session.
+    /// The Herdr server's socket: the same ids exist in every session. Empty while it is not known.
     pub(crate) socket: String,
     /// The terminal in which start was pressed.
     #[serde(default)]
@@ -138,6 +138,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Whether it was taken over, and no pane has proven yet which session of Herdr it belongs to.
+    pub(crate) fn is_of_any_session(&self) -> bool {
+        self.socket.is_empty()
+    }
+
     /// Whether a pane may be the one that showed this box before a restart. Ids are given anew, so the pane has
     /// to be in the worktree, too.
     pub(crate) fn is_restored_in(&self, pane: &Pane) -> bool {

@@ -31,9 +31,15 @@ pub(crate) struct State {
     pub(crate) version: u32,
     /// Four characters in every box name of this installation.
     pub(crate) installation: String,
-    /// Mappings of the plugin of record were looked for.
+    /// Mappings of the earlier plugin were looked for; what an earlier version wrote down.
     #[serde(default, rename = "tookOver")]
     pub(crate) took_over: bool,
+    /// Tells the file of the earlier plugin whose mappings were taken over from one that was changed since.
+    #[serde(default, rename = "tookOverFrom")]
+    pub(crate) took_over_from: Option<String>,
+    /// Its boxes that were taken over: what became of them here is not undone by their line there.
+    #[serde(default, rename = "takenOver")]
+    pub(crate) taken_over: Vec<BoxId>,
     /// Reservations and mappings, oldest first.
     #[serde(default)]
     pub(crate) records: Vec<Record>,
@@ -48,6 +54,8 @@ impl Default for State {
             version: VERSION,
             installation: crate::random::letters(4),
             took_over: false,
+            took_over_from: None,
+            taken_over: Vec::new(),
             records: Vec::new(),
             made: Vec::new(),
         }
@@ -84,6 +92,31 @@ impl State {
             let too_many = self.made.len().saturating_sub(REMEMBERED);
             self.made.drain(..too_many);
         }
+    }
+
+    /// Gives mappings that were taken over to this session of Herdr where one of its panes proves that they are its
+    /// own: the pane of that id is in the worktree, and shows nothing else. How many.
+    pub(crate) fn prove(&mut self, socket: &str, panes: &[Pane]) -> usize {
+        let shown: Vec<TerminalId> = self
+            .records
+            .iter()
+            .filter(|record| record.socket == socket)
+            .filter_map(|record| record.terminal.clone())
+            .collect();
+        let mut count = 0;
+        for record in self.records.iter_mut().filter(|record| record.is_of_any_session()) {
+            let is_its = |pane: &&Pane| {
+                record.pane.as_ref() == Some(&pane.id)
+                    && pane.cwd.as_ref().is_some_and(|cwd| cwd.starts_with(&record.worktree))
+                    && !shown.contains(&pane.terminal)
+            };
+            if let Some(pane) = panes.iter().find(is_its) {
+                socket.clone_into(&mut record.socket);
+                record.terminal = Some(pane.terminal.clone());
+                count += 1;
+            }
+        }
+        count
     }
 
     /// The mapping that a terminal shows.

@@ -3,6 +3,7 @@
 use super::record::{Record, RecordId};
 use super::salvage::salvage;
 use super::state::{State, VERSION};
+use super::take_over::foresee;
 use crate::command;
 use crate::createos::BoxId;
 use crate::error::{Error, IoContext, Result};
@@ -52,14 +53,17 @@ impl Store {
     }
 
     /// The state in `folder`, for readers who must not change anything: no folder is made, and a corrupt
-    /// file stays where it is.
+    /// file stays where it is. Boxes of the earlier plugin that are not taken over yet count.
     ///
     /// # Errors
     /// It cannot be read, is corrupt, or a newer version of this program wrote it.
     pub(crate) fn peek(folder: &Path) -> Result<State> {
         let store = Self { folder: folder.to_path_buf(), seen: Arc::default() };
         match store.parse()? {
-            Parsed::State(state, ..) => Ok(*state),
+            Parsed::State(mut state, ..) => {
+                foresee(folder, &mut state);
+                Ok(*state)
+            }
             Parsed::Corrupt(reason, _) => Err(Error::failed(format!("{}: {reason}", store.file().display()))),
         }
     }

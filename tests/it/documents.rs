@@ -175,13 +175,18 @@ fn the_result_lines_of_the_actions_are_as_described() {
     assert_eq!(run(&world, "review", &[]), "shown");
     assert_eq!(run(&world, "apply", &[]), "applied");
     assert_eq!(run(&world, "apply", &[]), "no-changes");
+    assert_eq!(run(&world, "undo", &["--list"]), "listed");
     assert_eq!(run(&world, "undo", &[]), "undone");
+    assert_eq!(run(&world, "apply", &["--to-patch", "work.patch"]), "written");
     world.repo.write("README.md", "mine\n");
     world.in_box(&id, "cd /workspace && echo y >> README.md");
     assert_eq!(run(&world, "apply", &[]), "conflict");
-    for action in ["info", "attach", "pause", "resume"] {
+    for action in ["info", "attach", "pause"] {
         run(&world, action, &[]);
     }
+    // A paused box is not looked into.
+    assert_eq!(run(&world, "delete", &[]), "confirmation-required");
+    run(&world, "resume", &[]);
     assert_eq!(run(&world, "delete", &[]), "confirmation-required");
     assert_eq!(run(&world, "delete", &[]), "deleted");
     assert_eq!(run(&world, "prune", &["--yes"]), "nothing");

@@ -1,7 +1,7 @@
-# list TOKEN LIST LIST-HASH LIMIT: what differs from the base, packed into one parcel in the store.
+# list TOKEN LIST LIST-HASH LIMIT PACKED-LIMIT: what differs from the base, packed into one parcel in the store.
 # The agent's repository has no part in it: a private index of the base's paths, the ignore files of
 # the workspace, the bytes on disk.
-token=$1 list=$2 list_hash=$3 limit=$4
+token=$1 list=$2 list_hash=$3 limit=$4 packed_limit=$5
 
 [ -d "$root" ] || stop gone "$root"
 (umask 077 && mkdir -p "$store") || stop folder "$store"
@@ -93,16 +93,22 @@ if [ -s "$work/wanted" ]; then
     [ "${size:-0}" -le "$limit" ] || stop large "$size"
 fi
 # Media and archives do not get smaller, and trying takes most of the time: a sample of the larger files
-# decides. What is sent as it is has to fit the transfer's limit of 500 MB as it is.
+# decides. What will not fit the transfer's limit is refused before it is packed.
 packer='gzip -1'
-if [ "${size:-0}" -gt 16000000 ] && [ "$size" -lt 400000000 ]; then
-    xargs -0r bash -c 'find "$@" -maxdepth 0 -type f -size +512k -print0' find <"$work/wanted" 2>/dev/null |
-        head -zn 256 | xargs -0r head -qc 65536 -- >"$work/sample" 2>/dev/null
+if [ "${size:-0}" -gt 16000000 ]; then
+    xargs -0r bash -c 'find "$@" -maxdepth 0 -type f -size +512k -print0' find <"$work/wanted" 2>/dev/null >"$work/big"
+    head -zn 256 "$work/big" | xargs -0r head -qc 65536 -- >"$work/sample" 2>/dev/null
     tried=$(gzip -1 <"$work/sample" | wc -c)
-    [ "$tried" -le $(($(wc -c <"$work/sample") * 19 / 20)) ] || packer="cat"
+    if [ "$tried" -gt $(($(wc -c <"$work/sample") * 19 / 20)) ]; then
+        big=$(du -lbc0 --files0-from="$work/big" 2>/dev/null | tail -zn 1 | cut -f1 | tr -d '\0')
+        [ $((${big:-0} * 19 / 20)) -le "$packed_limit" ] || stop packed "$big"
+        [ $((size + size / 20)) -gt "$packed_limit" ] || packer="cat"
+    fi
 fi
 # A file that changes meanwhile is noticed by whoever hashes it again.
 tar -cf - --format=gnu --hard-dereference --no-recursion --owner=0 --group=0 --numeric-owner \
     -C "$work" .createos-sandbox/{changed,gone,nested,unreadable} -C "$PWD" --null -T "$work/wanted" 2>>"$work/errors" |
     $packer >"$work/parcel.tgz" || stop pack "$(tail -n 3 "$work/errors")"
+packed=$(wc -c <"$work/parcel.tgz")
+[ "$((packed))" -le "$packed_limit" ] || stop packed "$((packed))"
 say parcel "$work/parcel.tgz"

@@ -45,8 +45,10 @@ cd "$root" || stop folder "$root"
 pins=(-c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.safecrlf=false -c gc.auto=0
     -c maintenance.auto=false -c commit.gpgSign=false -c advice.addEmbeddedRepo=false)
 complaint=$(git -c init.defaultBranch=main init -q 2>&1) || stop repository "$complaint"
-git config user.name >/dev/null || git config user.name 'Sandbox agent' || stop repository identity
-git config user.email >/dev/null || git config user.email agent@sandbox.invalid || stop repository identity
+# For every repository of the box, where its user has a place for that; else for this one.
+identity() { git config "$1" >/dev/null || git config --global "$1" "$2" 2>/dev/null || git config "$1" "$2"; }
+identity user.name 'Sandbox agent' || stop repository identity
+identity user.email agent@sandbox.invalid || stop repository identity
 
 say progress "recording $files files as the base"
 baseline() {

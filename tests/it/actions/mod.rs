@@ -5,6 +5,7 @@ mod attached;
 mod boxes;
 mod day;
 mod delete;
+mod earlier;
 mod failures;
 mod focus;
 mod hands;

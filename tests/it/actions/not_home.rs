@@ -141,7 +141,7 @@ fn info_and_the_list_of_boxes_name_it() {
     );
     assert_eq!(told(&info.result), (elsewhere(), json!(["new"])));
     let mut boxes = Pty::spawn(world.home.command(&["herdr", "boxes"]), 24, 100);
-    boxes.expect("Enter attach", LONG);
+    boxes.expect("1 box   Enter attach", LONG);
     boxes.send("d");
     boxes.expect("not here: new is not applied, ", LONG);
     boxes.expect("branch feat: 2 commits", LONG);
@@ -164,7 +164,12 @@ fn prune_leaves_boxes_with_work_and_names_them() {
         "cd /workspace; git checkout -qb feat; echo x > f; git add f; git commit -qm f; git checkout -q -",
     );
     world.in_box(&edited, "echo x > /workspace/README.md");
-    // The mappings are lost; the boxes themselves tell what they were started from.
+    // The mappings are lost; the boxes themselves tell what they were started from. A pane would bring its own back.
+    let first = world.pane_ids()[0].clone();
+    for pane in world.pane_ids().iter().filter(|pane| **pane != first) {
+        world.herdr(&["pane", "close", pane]);
+    }
+    eventually("the panes are closed", LONG, || world.panes().len() == 1 && !world.runs("provision"));
     world.edit_state(|state| state["records"] = json!([]));
     let left = || {
         let mut ids: Vec<_> =

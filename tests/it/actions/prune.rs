@@ -47,9 +47,11 @@ fn only_boxes_that_were_once_here_and_that_nothing_needs_are_offered() {
         assert!(asked.text().contains("made elsewhere, and never deleted from here: 4 boxes"));
         asked
     };
-    for (answer, code, told) in
-        [("\x03", 130, "stopped at the question"), ("n", 0, "declined"), ("\r", 0, "declined")]
-    {
+    for (answer, code, told) in [
+        ("\x03", 130, "stopped at the question"),
+        ("n", 0, "nothing was deleted"),
+        ("\r", 0, "nothing was deleted"),
+    ] {
         let mut asked = ask();
         asked.send(answer);
         asked.expect(told, LONG);

@@ -181,6 +181,20 @@ fn the_next_action_finishes_a_start_of_which_nobody_is_left() {
 }
 
 #[test]
+fn a_start_after_one_of_which_nobody_is_left_starts_a_box() {
+    let mut world = abandoned();
+    let left = world.boxes()[0]["id"].clone();
+    // The clean-up of it takes its time, and is no start that runs.
+    world.script("hold", json!("rm"));
+    let started = world.invoke("start").ok();
+    assert_eq!(started["result"], "started", "{started}");
+    world.script("hold", json!(null));
+    eventually("the other box is gone", LONG, || world.boxes().iter().all(|listed| listed["id"] != left));
+    eventually("its record, too", LONG, || world.records().len() == 1);
+    assert_eq!(world.boxes()[0]["id"], started["boxId"]);
+}
+
+#[test]
 fn the_list_of_boxes_finishes_a_start_of_which_nobody_is_left() {
     let world = abandoned();
     let _ = world.home.run(&["herdr", "boxes"]).success();

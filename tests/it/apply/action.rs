@@ -21,7 +21,8 @@ fn a_paused_box_is_resumed_first_and_the_result_line_has_its_fields() {
     let bytes = pair.user(patch).len();
     let expected = serde_json::json!({
         "schemaVersion": 1, "action": "apply", "ok": true, "result": "applied", "box": name, "bytes": bytes,
-        "files": 3, "insertions": 1, "deletions": 1, "runsCode": [], "dropped": [], "marked": [],
+        "files": 3, "insertions": 1, "deletions": 1, "deletedFiles": 1, "runsCode": [], "dropped": [],
+        "marked": [], "elsewhere": [], "putBack": [],
     });
     assert_eq!(applied, expected);
     let nothing = result(&pair.apply().success());
