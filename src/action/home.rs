@@ -1,7 +1,7 @@
 //! What a box has that is not here: asked before anything is deleted, and told by `info`.
 
 use super::forget::ours;
-use super::propose::{ledger, propose, unknown_words};
+use super::propose::{ledger, propose_from, unknown_words};
 use super::session::{Session, box_id};
 use crate::createos::{ProviderBox, Refusal, Status};
 use crate::error::{Error, Result};
@@ -10,6 +10,10 @@ use crate::merge::{self, Fate, OnClash};
 use crate::state::{Phase, Record};
 use crate::ui;
 use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How long a script of a look may take: a box that does not answer hinders nobody.
+const LOOK: Duration = Duration::from_secs(60);
 
 /// What would be lost with a box. What cannot be looked at counts as work that is not home.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,7 +89,7 @@ pub(super) fn look(session: &Session, record: &Record) -> NotHome {
 }
 
 fn look_into(session: &Session, record: &Record, found: &mut NotHome) -> Result<()> {
-    let mut remote = session.remote(record)?;
+    let mut remote = session.remote(record)?.within(LOOK);
     let status = match remote.provider.get(&remote.id) {
         Ok(view) => view.status,
         Err(failure) if failure.refusal == Refusal::NotFound => {
@@ -99,7 +103,7 @@ fn look_into(session: &Session, record: &Record, found: &mut NotHome) -> Result<
     if !runs(&status, found) {
         return Ok(());
     }
-    match pending(session, record) {
+    match pending(session, record, &mut remote) {
         Ok(files) => found.files = files,
         Err(error) => found.unknown.push(error.message().to_owned()),
     }
@@ -131,15 +135,16 @@ fn runs(status: &Status, found: &mut NotHome) -> bool {
 }
 
 /// The files of a running box whose work is not here.
-fn pending(session: &Session, record: &Record) -> Result<Vec<String>> {
-    let proposal = propose(session, record, &ledger(session, record)?, OnClash::Refuse)?;
+fn pending(session: &Session, record: &Record, remote: &mut ProviderBox) -> Result<Vec<String>> {
+    let proposal = propose_from(session, record, remote, &ledger(session, record)?, OnClash::Refuse)?;
     let pending = proposal.judged.iter().filter(|judged| judged.fate != Fate::AlreadyHere);
     let unreadable = proposal.unreadable.iter().map(|path| path.to_string());
     Ok(pending.map(|judged| judged.name.clone()).chain(unreadable).collect())
 }
 
 /// Looks into a box that no mapping ties to a worktree: what it did since it was started, as it tells itself.
-pub(super) fn look_unmapped(session: &Session, mut remote: ProviderBox, status: &Status) -> NotHome {
+pub(super) fn look_unmapped(session: &Session, remote: ProviderBox, status: &Status) -> NotHome {
+    let mut remote = remote.within(LOOK);
     let mut found = NotHome::default();
     if !runs(status, &mut found) {
         return found;

@@ -28,9 +28,23 @@ pub(super) fn propose(
     ledger: &Ledger,
     on_clash: OnClash,
 ) -> Result<Proposal> {
+    propose_from(session, record, &mut session.remote(record)?, ledger, on_clash)
+}
+
+/// The same of a box that is at hand.
+///
+/// # Errors
+/// As of [`propose`].
+pub(super) fn propose_from(
+    session: &Session,
+    record: &Record,
+    remote: &mut ProviderBox,
+    ledger: &Ledger,
+    on_clash: OnClash,
+) -> Result<Proposal> {
     is_there(session, record)?;
-    let base = in_step(&mut session.remote(record)?, record, ledger)?;
-    judged(session, record, &base, on_clash)
+    let base = in_step(remote, record, ledger)?;
+    judged(session, record, remote, &base, on_clash)
 }
 
 /// The same for all that the box did since its start, whatever came home of it.
@@ -40,12 +54,18 @@ pub(super) fn propose_again(
     ledger: &Ledger,
     on_clash: OnClash,
 ) -> Result<Proposal> {
-    let in_step = in_step(&mut session.remote(record)?, record, ledger)?;
-    Ok(judged(session, record, &ledger.start()?, on_clash)?.over(in_step))
+    let mut remote = session.remote(record)?;
+    let in_step = in_step(&mut remote, record, ledger)?;
+    Ok(judged(session, record, &mut remote, &ledger.start()?, on_clash)?.over(in_step))
 }
 
-fn judged(session: &Session, record: &Record, base: &Base, on_clash: OnClash) -> Result<Proposal> {
-    let mut remote = session.remote(record)?;
+fn judged(
+    session: &Session,
+    record: &Record,
+    remote: &mut ProviderBox,
+    base: &Base,
+    on_clash: OnClash,
+) -> Result<Proposal> {
     let rules = session.config()?.rules();
     let keeps_home = |path: &RelPath| {
         let why = stays_home(path, base.get(path).is_some(), &rules);
@@ -53,7 +73,7 @@ fn judged(session: &Session, record: &Record, base: &Base, on_clash: OnClash) ->
     };
     let root = record.remote_root.parse()?;
     let filters = Filters { git: &session.git()?, keeps_home: &keeps_home, on_clash };
-    merge::fetch(&mut remote, &root, &record.worktree, base, &filters)
+    merge::fetch(remote, &root, &record.worktree, base, &filters)
 }
 
 /// What was last in step. A box that the earlier plugin started, or whose record is lost, is asked for it once.

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 /// How long work may take that is long: 500 MB of many small files.
 const LONG: Duration = Duration::from_secs(30 * 60);
+/// How long any other script may take.
+const SHORT: Duration = Duration::from_secs(600);
 
 /// A running box at a provider.
 #[derive(Debug, Clone)]
@@ -16,18 +18,26 @@ pub(crate) struct ProviderBox {
     pub(crate) provider: Provider,
     /// Which one.
     pub(crate) id: BoxId,
+    limit: Duration,
 }
 
 impl ProviderBox {
     /// The box `id` at `provider`.
     pub(crate) fn new(provider: Provider, id: BoxId) -> Self {
-        Self { provider, id }
+        Self { provider, id, limit: SHORT }
+    }
+
+    /// The same for somebody who waits for an answer: a script may take no longer than this.
+    #[must_use]
+    pub(crate) fn within(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
     }
 }
 
 impl Remote for ProviderBox {
     fn exec(&mut self, script: &str, args: &[&str]) -> Result<Answer> {
-        let said = self.provider.exec(&self.id, script, args, Duration::from_secs(600))?;
+        let said = self.provider.exec(&self.id, script, args, self.limit)?;
         Ok(Answer { code: said.code, stdout: said.text(), stderr: said.stderr })
     }
 

@@ -15,6 +15,19 @@ fn a_fresh_box_has_a_clean_repository_with_one_commit_and_nothing_to_bring_home(
 }
 
 #[test]
+fn every_repository_of_the_box_has_an_identity() {
+    let world = World::with(ONE);
+    world.agent("git init -q ../second; cd ../second; git commit -q --allow-empty -m x; git log --format=%ae | grep -q agent@");
+    // One that the image has stays.
+    let world = World::unprepared();
+    world.here("a", "a");
+    std::fs::write(world.shell.home.join(".gitconfig"), "[user]\n\tname = Own\n\temail = own@example.com\n")
+        .unwrap();
+    let world = world.upload();
+    world.agent("git init -q ../second; cd ../second; git commit -q --allow-empty -m x; test \"$(git log --format=%ae)\" = own@example.com");
+}
+
+#[test]
 fn preparing_again_is_no_error_and_a_half_made_workspace_is_made_anew() {
     let mut world = World::with(ONE);
     let base = world.ledger.base().unwrap();

@@ -21,6 +21,28 @@ fn the_next_merge_starts_from_what_came_home() {
 }
 
 #[test]
+fn what_cannot_be_packed_small_enough_is_refused_before_it_is_packed() {
+    let mut world = World::with(ONE);
+    world.agent("head -c 20000000 /dev/urandom > big; seq 9 > small");
+    let limits = Limits { parcel: 10_000_000, contents: 100_000_000 };
+    let mut fetch = |world: &mut World| {
+        let base = world.ledger.base().unwrap();
+        let filters = Filters { git: Path::new("git"), keeps_home: &|_| None, on_clash: OnClash::Refuse };
+        let source = crate::merge::fetch::Source { remote: &mut world.shell, root: &world.root, limits };
+        crate::merge::fetch::fetch_within(source, &world.here, &base, &filters)
+    };
+    let error = fetch(&mut world).unwrap_err();
+    assert!(error.message().contains("too large to bring home at once: 20.0 MB"), "{error}");
+    assert!(error.hints()[0].contains("remove large files"), "{error:?}");
+    assert_eq!(world.shell.pulled, 0);
+    // What packs small comes, and a sample that misleads is found out in the end.
+    world.agent("head -c 20000000 /dev/zero > big");
+    assert_eq!(fetch(&mut world).unwrap().patch.files, 2);
+    world.agent("for n in $(seq 300); do head -c 100000 /dev/urandom > r$n; done");
+    assert!(fetch(&mut world).unwrap_err().message().contains("too large to bring home at once"));
+}
+
+#[test]
 fn applying_the_same_work_twice_is_told_apart() {
     let mut world = World::with(ONE);
     world.there("a.txt", "agent\n");

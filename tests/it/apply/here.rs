@@ -53,6 +53,24 @@ fn local_edits_far_nearby_and_in_the_same_line() {
 }
 
 #[test]
+fn a_folder_that_may_not_be_written_is_named_with_what_to_do() {
+    let table = Table::new();
+    let pair = table.pair(ROW.start);
+    pair.agent("echo more >> d/b.txt; echo new > d/new; echo agent > a.txt");
+    pair.user("chmod 555 d");
+    if std::fs::write(pair.repo.root().join("d/probe"), "x").is_ok() {
+        // Root ignores mode bits: there is nothing to be refused.
+        return;
+    }
+    let before = pair.here();
+    let refused = pair.apply().fails(1, "may not be written by you, nothing was changed");
+    assert!(refused.stderr.contains("chmod u+w "), "{refused:?}");
+    assert_eq!(pair.here(), before);
+    pair.user("chmod u+w d");
+    assert_eq!(result(&pair.apply().success())["result"], "applied");
+}
+
+#[test]
 fn untracked_deleted_and_in_the_way() {
     Table::run(&[
         Row {
