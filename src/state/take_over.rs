@@ -142,6 +142,7 @@ mod tests {
             id: PaneId::try_from(id.to_owned()).unwrap(),
             terminal: TerminalId::try_from(terminal.to_owned()).unwrap(),
             cwd: cwd.map(PathBuf::from),
+            label: None,
         }
     }
 

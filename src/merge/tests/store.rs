@@ -1,6 +1,7 @@
 //! What a box keeps for later merges, and what travels.
 
 use super::*;
+use crate::merge::fetch::{Source, fetch_within};
 
 #[test]
 fn the_next_merge_starts_from_what_came_home() {
@@ -25,11 +26,11 @@ fn what_cannot_be_packed_small_enough_is_refused_before_it_is_packed() {
     let mut world = World::with(ONE);
     world.agent("head -c 20000000 /dev/urandom > big; seq 9 > small");
     let limits = Limits { parcel: 10_000_000, contents: 100_000_000 };
-    let mut fetch = |world: &mut World| {
+    let fetch = |world: &mut World| {
         let base = world.ledger.base().unwrap();
         let filters = Filters { git: Path::new("git"), keeps_home: &|_| None, on_clash: OnClash::Refuse };
-        let source = crate::merge::fetch::Source { remote: &mut world.shell, root: &world.root, limits };
-        crate::merge::fetch::fetch_within(source, &world.here, &base, &filters)
+        let source = Source { remote: &mut world.shell, root: &world.root, limits };
+        fetch_within(source, &world.here, &base, &filters)
     };
     let error = fetch(&mut world).unwrap_err();
     assert!(error.message().contains("too large to bring home at once: 20.0 MB"), "{error}");
