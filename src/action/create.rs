@@ -7,7 +7,7 @@ use super::session::Session;
 use super::start::renamed;
 use crate::command;
 use crate::config::Config;
-use crate::createos::{CreateSpec, Created, Failure, Provider, Refusal};
+use crate::createos::{CreateSpec, Created, Failure, Provider, ProviderKind, Refusal};
 use crate::error::{Error, Result};
 use crate::state::{Outcome, Phase, Record};
 
@@ -91,6 +91,14 @@ fn refused(session: &Session, refused: &Record, failure: Failure) -> Error {
     error
 }
 
+/// What a box that is gone costs, where boxes cost something.
+fn billed(provider: ProviderKind) -> &'static str {
+    match provider {
+        ProviderKind::Createos => ", nothing is billed",
+        ProviderKind::Local => "",
+    }
+}
+
 /// Deletes what a failed start has made, and tells the start that waits. Gives the failure with what became
 /// of the box. [`Phase::Leftover`]: the clean-up has to go on.
 ///
@@ -106,7 +114,7 @@ pub(super) fn take_back(session: &Session, record: &mut Record, mut error: Error
                 match delete_box(session, &provider, &box_id) {
                     Ok(()) => {
                         session.store.forget_base(&box_id, name.as_str());
-                        error = error.fact("box", format!("{name} was deleted, nothing is billed"));
+                        error = error.fact("box", format!("{name} was deleted{}", billed(record.provider)));
                     }
                     Err(failure) => {
                         phase = Phase::Leftover;

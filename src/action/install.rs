@@ -3,7 +3,7 @@
 use super::signal::Stop;
 use crate::command::{self, Command};
 use crate::config::{Agent, EgressRule};
-use crate::createos::{BoxId, Provider};
+use crate::createos::{BoxId, Provider, ProviderKind};
 use crate::error::{Error, Result};
 use crate::merge::Heard;
 use crate::ui::{self, Steps};
@@ -59,8 +59,8 @@ pub(super) fn install(
         return Ok(with_version(provider, id, agent, program, true));
     }
     let Some(installer) = &spec.install else {
-        return Err(Error::failed(format!("the box has no {}", spec.program))
-            .help(format!("use another image: {}", another_image())));
+        let error = Error::failed(format!("the box has no {}", spec.program));
+        return Err(error.help(where_it_comes_from(provider.kind(), "the agent")));
     };
     needed(provider, id, &["curl"])?;
     // A host that the list does not name will not work later either.
@@ -77,7 +77,9 @@ pub(super) fn install(
         if let Some(program) = find(provider, id, agent)? {
             return Ok(with_version(provider, id, agent, program, false));
         }
-        let Some(pause) = pauses.next() else { return Err(missing(agent, code, egress)) };
+        let Some(pause) = pauses.next() else {
+            return Err(missing(agent, code, egress, provider.kind()));
+        };
         ui::paragraph(format!("  the names in egress take about 30 s to work; trying again in {pause} s"));
         if stop.comes_within(Duration::from_secs(*pause)) {
             return Err(Error::failed("the pane was closed"));
@@ -95,6 +97,18 @@ fn another_image() -> Command {
     command::setup().with("--rootfs", "NAME").flag("--force")
 }
 
+/// What to do for a box that lacks programs: those of a local box are this machine's.
+fn where_it_comes_from(provider: ProviderKind, programs: &str) -> String {
+    match provider {
+        ProviderKind::Createos => format!("use an image that has {programs}: {}", another_image()),
+        ProviderKind::Local => {
+            format!(
+                "a local box has what this machine has below /usr: install {programs} there, then start again"
+            )
+        }
+    }
+}
+
 fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
     let said = provider.exec_asking(id, NEEDED, programs, Duration::from_secs(60))?;
     let text = said.text();
@@ -103,7 +117,7 @@ fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
         return Ok(());
     }
     Err(Error::failed(format!("the box has no {}", missing.join(", no ")))
-        .help(format!("use an image that has bash, git, tar and curl: {}", another_image())))
+        .help(where_it_comes_from(provider.kind(), "bash, git, tar and curl")))
 }
 
 fn find(provider: &Provider, id: &BoxId, agent: Agent) -> Result<Option<String>> {
@@ -190,7 +204,7 @@ fn with_version(provider: &Provider, id: &BoxId, agent: Agent, program: String, 
     Installed { program, version, of_image }
 }
 
-fn missing(agent: Agent, code: i32, egress: &[EgressRule]) -> Error {
+fn missing(agent: Agent, code: i32, egress: &[EgressRule], provider: ProviderKind) -> Error {
     let spec = agent.spec();
     let error = if code == 0 {
         Error::failed(format!("the installer of {} left no program {}", spec.title, spec.program))
@@ -199,7 +213,13 @@ fn missing(agent: Agent, code: i32, egress: &[EgressRule]) -> Error {
     };
     let blocked = blocked(agent, egress);
     if blocked.is_empty() {
-        return error.help("use an image that has the agent, or try again");
+        return error.help(match provider {
+            ProviderKind::Createos => "use an image that has the agent, or try again",
+            ProviderKind::Local => {
+                "what it said stands in the pane of the start; a local box has this machine's network: try again \
+                 when that reaches the installer's host"
+            }
+        });
     }
     let rules: Vec<_> = egress.iter().map(EgressRule::as_str).collect();
     error
@@ -216,6 +236,15 @@ mod tests {
     fn an_installer_is_tried_for_a_minute_and_once_after_the_names_must_work() {
         assert_eq!(PAUSES.iter().sum::<u64>(), 60);
         assert!(PAUSES[0] <= 1, "most names work sooner");
+    }
+
+    #[test]
+    fn a_local_box_is_told_nothing_of_images() {
+        let of = |provider| missing(Agent::ClaudeCode, 6, &[], provider).hints().join("; ");
+        assert!(of(ProviderKind::Createos).contains("image"), "{}", of(ProviderKind::Createos));
+        assert!(!of(ProviderKind::Local).contains("image"), "{}", of(ProviderKind::Local));
+        let local = where_it_comes_from(ProviderKind::Local, "git");
+        assert!(local.contains("install git there") && !local.contains("image"), "{local}");
     }
 
     #[test]

@@ -37,8 +37,14 @@ impl Model {
 
     /// Takes output, however it is split.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
-        let mut start = 0;
-        for (at, &byte) in bytes.iter().enumerate() {
+        let (mut start, mut at) = (0, 0);
+        while let Some(&byte) = bytes.get(at) {
+            let letters = if self.modes.draws_lines() { 0 } else { self.modes.letters(&bytes[at..]) };
+            if letters > 0 {
+                at += letters;
+                self.last = vec![bytes[at - 1]];
+                continue;
+            }
             let was_alternate = self.modes.is_alternate();
             match self.modes.step(byte) {
                 Seen::Text if byte < 0x80 && self.modes.draws_lines() => {
@@ -62,6 +68,7 @@ impl Model {
                 }
                 Seen::Other => {}
             }
+            at += 1;
         }
         self.print(&bytes[start..]);
     }

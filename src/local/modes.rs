@@ -122,8 +122,24 @@ impl Modes {
     /// Looks at output, however it is split. What is no order to one terminal may be one to another: in
     /// doubt it is one.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.step(byte);
+        let mut rest = bytes;
+        while let [byte, after @ ..] = rest {
+            let letters = self.letters(rest);
+            rest = match letters {
+                0 => {
+                    self.step(*byte);
+                    after
+                }
+                _ => &rest[letters..],
+            };
+        }
+    }
+
+    /// How many bytes from the first one on are letters of ASCII and nothing else, which change nothing here.
+    pub(super) fn letters(&self, bytes: &[u8]) -> usize {
+        match self.is_in_text() {
+            true => bytes.iter().take_while(|byte| (0x20..0x7f).contains(*byte)).count(),
+            false => 0,
         }
     }
 

@@ -79,3 +79,21 @@ fn what_was_shown_before_acts_no_second_time_and_what_is_new_does() {
     types_until(&mut pane, acts, CLIPBOARD, live);
     assert!(times(&pane, QUERY) >= live && times(&pane, NOTE) >= live, "{:?}", pane.text());
 }
+
+#[test]
+fn what_the_pane_says_after_a_detach_does_not_stand_between_the_lines_of_an_inline_screen() {
+    let world = World::with_config(json!({ "agent": "shell", "provider": "local" }));
+    let (_, pane) = world.start();
+    world.answers(&pane, "at", "work");
+    // As an agent does: a few lines, and the cursor in the first of them.
+    world.types(&pane, "printf 'on''e\\nsec''ond\\nthi''rd\\033[2A\\r'; sleep 1000");
+    world.sees(&pane, "third");
+    world.herdr(&["pane", "send-keys", &pane, "ctrl+]"]);
+    world.sees(&pane, "this pane is detached, the agent runs on in the box");
+    let screen = world.screen(&pane);
+    assert!(!screen.contains("second") && !screen.contains("third"), "{screen}");
+    // The box still has them, and shows them when the pane comes back.
+    world.comes_back(&pane);
+    world.sees(&pane, "third");
+    assert!(!world.screen(&pane).contains("detached"), "{}", world.screen(&pane));
+}
