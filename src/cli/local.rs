@@ -225,6 +225,18 @@ pub(crate) enum ProcessVerb {
         #[arg(value_name = "PROCESS")]
         process: String,
     },
+    /// Send a signal to what has the terminal of a process, or to a process on pipes
+    Signal {
+        /// Full id or exact name of the sandbox
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// The process
+        #[arg(value_name = "PROCESS")]
+        process: String,
+        /// Its name, such as SIGINT
+        #[arg(value_name = "SIGNAL")]
+        signal: String,
+    },
     /// Connect this terminal with a process; Ctrl-] detaches
     #[command(visible_alias = "connect")]
     Attach(AttachArgs),
@@ -349,7 +361,7 @@ pub(crate) fn late_flag(matches: &ArgMatches) -> Option<String> {
     let typed = |id: &str| verb.value_source(id) == Some(ValueSource::CommandLine);
     verb.ids()
         .map(clap::Id::as_str)
-        .filter(|id| !["reference", "process", "local", "remote", "command", "output"].contains(id))
+        .filter(|id| !["reference", "process", "signal", "local", "remote", "command", "output"].contains(id))
         .filter(|id| typed(id))
         .find(|id| verb.indices_of(id).is_some_and(|mut at| at.any(|index| index > first)))
         .map(|id| format!("--{}", id.replace('_', "-")))

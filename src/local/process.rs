@@ -1,4 +1,4 @@
-//! `process start | list | get | attach`.
+//! `process start | list | get | resize | signal | stop | attach`.
 
 use super::channel::Channel;
 use super::failure::{Failure, Result};
@@ -56,6 +56,18 @@ pub(super) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
                 return Err(Failure::conflict(format!("process {} {what}", record.process_id)));
             }
             talk(&record, &Hello::Resize(size), PATIENCE)?;
+            Ok(0)
+        }
+        ProcessVerb::Signal { reference, process, signal } => {
+            let found = store.live(&reference)?;
+            found.must_run()?;
+            let number = record::signal_number(&signal)
+                .ok_or_else(|| Error::usage(format!("there is no signal {signal}")).help("such as SIGINT"))?;
+            let record = record::read(&found, &process.parse()?)?;
+            if !record.is_running() {
+                return Err(Failure::conflict(format!("process {} has ended", record.process_id)));
+            }
+            talk(&record, &Hello::Signal(number), PATIENCE)?;
             Ok(0)
         }
         ProcessVerb::Stop { grace, yes, reference, process } => {

@@ -53,6 +53,8 @@ pub(in crate::local) enum Hello {
     LetGo,
     /// Another size for the terminal.
     Resize(Size),
+    /// This signal for what has the terminal, or for the program on pipes.
+    Signal(i32),
     /// The program's end: first SIGTERM, SIGKILL for everything after this time.
     Stop {
         /// Milliseconds.

@@ -44,6 +44,10 @@ impl Supervisor {
                     self.resize(size);
                     self.served[at].finish(&[]);
                 }
+                Ok(Hello::Signal(signal)) => {
+                    self.signal(signal);
+                    self.served[at].finish(&[]);
+                }
                 Ok(Hello::Stop { grace }) => self.stop(at, Duration::from_millis(grace)),
                 Err(_) => self.served[at].close(),
             },

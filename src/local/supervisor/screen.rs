@@ -1,13 +1,18 @@
-//! The terminal of a process: its size, and who has it.
+//! The terminal of a process: its size, and who has it, and hears signals there.
 
 use super::Supervisor;
 use crate::local::record::Foreground;
-use crate::local::spec::Size;
+use crate::local::spec::{Command, Size};
 use rustix::termios::Winsize;
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 /// Between the two sizes of a nudge.
 const NUDGE: Duration = Duration::from_millis(80);
+
+/// Sends a signal to the foreground of a terminal, through its master. The type of a request differs between the C
+/// libraries.
+const TIOCSIG: libc::Ioctl = 0x4004_5436;
 
 impl Supervisor {
     /// A size that is the same already makes nobody repaint: then it changes for a moment.
@@ -34,6 +39,19 @@ impl Supervisor {
         if let (true, Some((_, master))) = (self.record.pty, self.sources.first()) {
             let size = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
             let _ended = rustix::termios::tcsetwinsize(master, size);
+        }
+    }
+
+    /// Sends a signal to what has the terminal, as its key would, whatever mode it is in; without a terminal to the
+    /// program's group.
+    pub(super) fn signal(&mut self, signal: i32) {
+        match self.sources.first().filter(|_| self.record.pty) {
+            Some((_, master)) => {
+                // SAFETY: TIOCSIG takes a number and keeps nothing; the master is open for as long as `self` has it.
+                // Through the terminal and not by a process id, which may be somebody else's by then.
+                let _ended = unsafe { libc::ioctl(master.as_raw_fd(), TIOCSIG, signal) };
+            }
+            None => drop(self.entry.send(&Command::Signal(signal))),
         }
     }
 
