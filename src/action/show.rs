@@ -152,6 +152,7 @@ fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result
             }
         };
         run = run.through(own_binary()?, ["herdr", "relay", &old]);
+        terminal::make_room();
     }
     if record.shown.as_ref() != Some(process) {
         record.shown = Some(process.clone());

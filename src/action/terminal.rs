@@ -33,6 +33,15 @@ pub(super) fn restore(modes: Option<&Termios>) {
     }
 }
 
+/// Moves what is shown up, if it must be, so that the cursor is not on the last rows. The official CLI makes all but the
+/// last row its scroll region and leaves the cursor where it is (contract `createos-cli.md` 4.7): from the last row on
+/// nothing would scroll, and its footer would hide every line of the program.
+pub(super) fn make_room() {
+    if std::io::stdout().is_terminal() {
+        let _gone = crate::ui::raw(b"\n\n\n\x1b[3A");
+    }
+}
+
 /// The modes as they are now, for [`restore`].
 pub(super) fn modes() -> Option<Termios> {
     rustix::termios::tcgetattr(std::io::stdin()).ok()

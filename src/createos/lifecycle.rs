@@ -50,7 +50,15 @@ impl Provider {
             let refusal = if words.contains("not found") { Refusal::NotFound } else { Refusal::Other };
             return Err(Failure { refusal, verb: VERB.into(), words: words.into() });
         }
-        if ended.success() { Ok(()) } else { Err(self.failed(VERB, &ended)) }
+        if ended.success() {
+            return Ok(());
+        }
+        let mut failure = self.failed(VERB, &ended);
+        // As text each reason has its box before it.
+        if let Some(reason) = failure.words.strip_prefix(&format!("{id}: ")) {
+            failure.words = reason.to_owned();
+        }
+        Err(failure)
     }
 
     /// Waits until the sandbox runs: after `create` and `resume` there is a short time in which it

@@ -8,6 +8,8 @@ mod actions;
 #[cfg(target_os = "linux")]
 mod apply;
 mod cli;
+#[cfg(target_os = "linux")]
+mod createos_contract;
 mod documents;
 mod herdr_contract;
 mod install_script;

@@ -55,9 +55,9 @@ fn a_refusal_shows_the_providers_words_and_what_to_do() {
             "shape s-2vcpu-4gb is not allowed, choices: [s-1vcpu-1gb]",
             "createos sandbox shapes",
         ),
-        ("unauthorized", "bad key", "createos login"),
+        ("unauthorized", "invalid api key", "createos login"),
         ("api_error", "request failed with status 402", "no credit"),
-        ("rate_limited", "slow down", "wait a minute"),
+        ("rate_limited", "too many requests, slow down", "wait a minute"),
     ] {
         world.script("fail", json!([{ "verb": "create", "code": code, "message": message }]));
         let refused = world.invoke("start").fails(message);

@@ -25,7 +25,7 @@ fn every_call_has_its_flags_first_a_neutral_folder_and_a_full_id() {
 
 #[test]
 fn every_answer_of_create_is_understood_and_a_taken_name_is_replaced() {
-    for form in ["old", "action", "decorated", "text"] {
+    for form in ["object", "action", "merged", "decorated", "text"] {
         let mut world = World::new();
         world.script("create_json", json!(form));
         world.script("times", json!({ "name_taken": 1 }));
@@ -88,12 +88,12 @@ fn an_answer_without_a_document_is_no_success_whatever_its_exit_code() {
     world.script("banner", json!(["process get"]));
     world.invoke("attach").fails("the answer is not JSON");
     assert_eq!(world.records().len(), 1);
-    let down = |code: &str| json!([{ "verb": "process get", "code": code, "message": "the moon is down" }]);
+    let down = |code: &str, words: &str| json!([{ "verb": "process get", "code": code, "message": words }]);
     world.script("banner", json!([]));
-    world.script("fail", down("server_error"));
+    world.script("fail", down("server_error", "the moon is down"));
     world.invoke("attach").fails("the moon is down");
     // Not found is no proof either: the agent is in the list of the box's processes.
-    world.script("fail", down("not_found"));
+    world.script("fail", down("not_found", "process not found"));
     assert_eq!(world.invoke("attach").ok()["processId"], world.records()[0]["processId"]);
     assert_eq!(world.agent_starts().len(), 1, "nothing has proven that the agent is gone");
 }

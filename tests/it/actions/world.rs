@@ -5,7 +5,9 @@ mod screens;
 mod traces;
 
 use super::hands::{Hands, keys};
-use crate::support::{Home, Repo, binary, eventually, outcome, real_herdr, result_line, stand_in};
+use crate::support::{
+    Home, Repo, binary, eventually, generation, outcome, real_herdr, result_line, stand_in,
+};
 use serde_json::{Map, Value, json};
 use std::cell::{RefCell, RefMut};
 use std::os::unix::fs::symlink;
@@ -85,6 +87,7 @@ impl World {
         }
         let mut world = Self { home, repo, server: None, script: Map::new(), hands: RefCell::default() };
         world.script("provider", json!(binary()));
+        world.script("generation", json!(generation()));
         world.home.write(".config/herdr/plugins/config/createos.sandbox/config.json", config.to_string());
         world.home.write(".config/herdr/config.toml", keys());
         world.link(&binary());

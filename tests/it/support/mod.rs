@@ -27,6 +27,12 @@ pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
 /// What the result line of an action begins with.
 pub const RESULT: &str = "CREATEOS_HERDR_RESULT: ";
 
+/// The line of the official CLI that the stand-in plays: `main`, which people have, or `branch`. The tests pass with
+/// either; `CREATEOS_STAND_IN_GENERATION` chooses for a whole run.
+pub fn generation() -> String {
+    std::env::var("CREATEOS_STAND_IN_GENERATION").unwrap_or_else(|_| "main".into())
+}
+
 /// Who runs the binary. Root ignores mode bits, so what concerns isolation and permissions runs as both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum User {

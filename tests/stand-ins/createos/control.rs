@@ -8,20 +8,52 @@ use std::path::PathBuf;
 
 const UNKNOWN: u8 = 97;
 
+/// Which line of the program is played (contract 0.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Generation {
+    /// What people have.
+    #[default]
+    Main,
+    /// A development branch: envelopes, `exec` with documents, globals anywhere.
+    Branch,
+}
+
 /// The script of a test; everything but the provider has a default.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Control {
     /// Our own binary, whose `local` has the boxes.
     pub(crate) provider: PathBuf,
+    #[serde(default)]
+    pub(crate) generation: Generation,
     #[serde(default = "version")]
     pub(crate) version: String,
-    /// How errors are reported: `envelope`, `stdout`, `stderr`.
+    /// How errors are told: `envelope`, `stdout`, `stderr`, `generic`; as the generation does when nothing is said.
     #[serde(default)]
-    pub(crate) errors: String,
-    /// What create answers: `merged`, `old`, `action`, `decorated`, `text`.
+    pub(crate) errors: Option<String>,
+    /// A help word in an argv is a call without a sign-in, and only `process` shows its help.
     #[serde(default)]
-    pub(crate) create_json: String,
+    pub(crate) older_help: bool,
+    /// The HTTP library tells on stderr what it tries again.
+    #[serde(default)]
+    pub(crate) noise: bool,
+    /// Milliseconds that a renewal of the session takes on its way.
+    #[serde(default = "refresh_ms")]
+    pub(crate) refresh_ms: u64,
+    /// Seconds of silence after which something on the way cuts an exec, whose command is killed then.
+    #[serde(default)]
+    pub(crate) idle_cut: Option<u64>,
+    /// Seconds between the heartbeats of a streamed exec; 0: this service sends none.
+    #[serde(default = "heartbeat")]
+    pub(crate) heartbeat: u64,
+    /// What create answers: `object`, `action`, `merged`, `decorated`, `text`; as the generation does when nothing
+    /// is said.
+    #[serde(default)]
+    pub(crate) create_json: Option<String>,
+    /// Members that `get` shows in place of the box's own, as after a change from elsewhere.
+    #[serde(default)]
+    pub(crate) view: serde_json::Map<String, serde_json::Value>,
     /// A verb whose calls wait until this says another one, as `exec`, or `exec with TEXT` for those calls that
     /// have it; `create` waits with its box made.
     #[serde(default)]
@@ -62,10 +94,10 @@ pub(crate) struct Control {
     /// Verbs that this build does not know: it shows its banner and ends well (Q15).
     #[serde(default)]
     pub(crate) banner: Vec<String>,
-    /// Things that happen so many times: `name_taken`, `rm_fails`, `stream_cut`, `attach_loses`,
-    /// `attach_ends` (the stream ends cleanly while the program runs, Q12), `attach_says_detached` (the same, behind
-    /// the words of a detach), `create_late` (the call fails and
-    /// its box comes later: what makes it is a line of `late`).
+    /// Things that happen so many times: `name_taken`, `rm_fails`, `stream_cut` (an exec's stream ends without its
+    /// end), `stream_error` (with an error frame), `attach_loses`, `attach_ends` (the stream ends cleanly while the
+    /// program runs, Q12), `attach_says_detached` (the same, behind the words of a detach), `create_late` (the call fails and its box comes later: what makes it is a line of
+    /// `late`).
     #[serde(default)]
     pub(crate) times: BTreeMap<String, u32>,
     #[serde(skip)]
@@ -82,13 +114,22 @@ pub(crate) struct Fail {
 }
 
 impl Fail {
+    /// Whether it is about this verb; `*` is about every one.
     pub(crate) fn applies(&self, verb: &str) -> bool {
-        self.verb == verb
+        self.verb == "*" || self.verb == verb
     }
 }
 
 fn version() -> String {
     "0.0.29".into()
+}
+
+fn refresh_ms() -> u64 {
+    300
+}
+
+fn heartbeat() -> u64 {
+    5
 }
 
 impl Control {
@@ -100,6 +141,14 @@ impl Control {
         let mut control: Self = serde_json::from_slice(&bytes).expect("control.json is well formed");
         control.folder = folder;
         control
+    }
+
+    /// What the HTTP library says on stderr while it tries again.
+    pub(crate) fn make_noise(&self) {
+        if self.noise {
+            let get = "Get \"https://api.sb.example.com/v1/sandboxes\": dial tcp: lookup api.sb.example.com";
+            crate::tell(&format!("2026/11/30 12:00:00 WARN RESTY {get}: i/o timeout, Attempt 1\n"));
+        }
     }
 
     /// 0.0.24 and older cannot pause or resume.

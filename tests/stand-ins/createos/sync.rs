@@ -1,17 +1,16 @@
 //! `sync`: a worktree and a folder of a box, kept in step until Ctrl-C (contract 4.10). Files really travel:
-//! new and changed ones into the box, new ones out of it.
+//! new and changed ones into the box, new ones out of it. Ctrl-C kills it at once: it says nothing more, and its
+//! Mutagen session stays.
 
 use crate::argv::Parsed;
 use crate::ignore::{Pattern, ignored, parse};
-use crate::{Call, backend, print};
+use crate::{Call, backend, mutagen, print};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// One side's end of the work, and the box.
 struct Sync<'a> {
@@ -28,20 +27,18 @@ struct Sync<'a> {
 
 impl Call<'_> {
     pub(crate) fn sync(&self, parsed: &Parsed) -> u8 {
-        let stop = Arc::new(AtomicBool::new(false));
-        signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stop)).expect("a handler");
         match self.prepared(parsed) {
             Ok(mut sync) => {
                 print(&format!("  syncing {} ⇄ {}:{}\n", sync.local.display(), sync.id, sync.remote));
                 print("Sync running. Press Ctrl+C to stop.\n");
-                while !stop.load(Ordering::Relaxed) {
+                let began = UNIX_EPOCH.elapsed().expect("a clock").as_secs();
+                mutagen::begins(self.control, &format!("createos-{}-{began}", sync.id));
+                loop {
                     if let Err(why) = sync.round() {
                         print(&format!("  error: {why}\n"));
                     }
                     std::thread::sleep(Duration::from_millis(200));
                 }
-                print("Sync stopped.\n");
-                0
             }
             Err(why) => self.fail("error", &why),
         }
