@@ -71,7 +71,9 @@ pub(super) fn plain(text: &str) -> Words {
     let (hints, lines): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("Hint:"));
     let hint = hints.iter().map(|hint| hint["Hint:".len()..].trim()).collect::<Vec<_>>().join("; ");
     let text = lines.join("; ");
-    let text = text.strip_prefix("ERROR").map_or(text.as_str(), |rest| rest.trim_start_matches([':', ' ']));
+    // Our own provider writes its badge in small letters.
+    let badge = text.strip_prefix("ERROR").or_else(|| text.strip_prefix("error:"));
+    let text = badge.map_or(text.as_str(), |rest| rest.trim_start_matches([':', ' ']));
     Words { code: String::new(), text: text.chars().take(LONGEST).collect(), hint }
 }
 

@@ -27,7 +27,8 @@ pub(crate) fn run(args: LocalArgs) -> u8 {
     };
     let output = args.output.as_deref();
     let mode = match &verb {
-        SandboxVerb::Exec(_) => exec::mode(output),
+        // These are text, whatever was said (contract `createos-cli.md` 0.1).
+        SandboxVerb::Exec(_) | SandboxVerb::Rm { .. } => Mode::Text,
         _ => Mode::of(output),
     };
     match sandbox(verb, mode) {
@@ -52,7 +53,7 @@ fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<u8> {
             mode.show(&view, || facts(&view));
             Ok(0)
         }
-        SandboxVerb::Exec(args) => run_in(&store, args, mode),
+        SandboxVerb::Exec(args) => run_in(&store, args),
         SandboxVerb::Push { reference, local, remote } => {
             let count = transfer::push(&mut store.live(&reference)?, &local, &remote)?;
             ui::note(format!("Pushed {} to {}", ui::bytes(count), ui::visible(&remote.to_string_lossy())));
@@ -76,7 +77,7 @@ fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<u8> {
             Ok(0)
         }
         SandboxVerb::Process { verb } => process::run(&store, verb, mode),
-        SandboxVerb::Rm { yes, references } => remove(&store, yes, &references, mode),
+        SandboxVerb::Rm { yes, references } => remove(&store, yes, &references),
     }
 }
 
@@ -195,14 +196,13 @@ pub(super) fn facts(view: &Value) -> String {
     members.iter().map(|(key, value)| format!("{key:width$}  {value}")).collect::<Vec<_>>().join("\n")
 }
 
-fn run_in(store: &Store, args: ExecArgs, mode: Mode) -> Result<u8> {
+fn run_in(store: &Store, args: ExecArgs) -> Result<u8> {
     let mut found = store.live(&args.reference)?;
     let exec = Exec {
         stream: args.stream,
         env: environment::parse(&args.env)?,
         stdin: args.stdin,
         argv: args.command.into_iter().map(OsString::into_vec).collect(),
-        json: mode == Mode::Json,
     };
     let code = exec::run(&mut found, exec)?;
     // The time without activity begins when the program has ended. The box may be gone by now.
@@ -210,44 +210,31 @@ fn run_in(store: &Store, args: ExecArgs, mode: Mode) -> Result<u8> {
     Ok(code)
 }
 
-fn remove(store: &Store, yes: bool, references: &[String], mode: Mode) -> Result<u8> {
+/// A line for each box: that it is deleted, or why not. One that stays is exit code 1.
+fn remove(store: &Store, yes: bool, references: &[String]) -> Result<u8> {
     let shown: Vec<String> = references.iter().map(|reference| ui::visible(reference)).collect();
     if !yes && !confirmed("Delete", &shown.join(", "))? {
         return Ok(1);
     }
-    let mut results = Vec::new();
-    let (mut deleted, mut failed) = (0, 0);
-    for reference in references {
+    let mut code = 0;
+    for (reference, shown) in references.iter().zip(&shown) {
         match store.remove(reference) {
-            Ok((id, name)) => {
-                deleted += 1;
-                results.push(json!({ "ref": reference, "id": id, "deleted": true }));
-                if mode == Mode::Text {
-                    ui::line(match name {
-                        Some(name) => format!("Deleted {name} ({id})"),
-                        None => format!("Deleted {id}, whose record was damaged"),
-                    });
-                }
-            }
+            Ok((id, Some(name))) if *reference != id.as_str() => ui::line(format!("Deleted {name} ({id})")),
+            Ok((id, Some(_))) => ui::line(format!("Deleted {id}")),
+            Ok((id, None)) => ui::line(format!("Deleted {id}, whose record was damaged")),
             Err(failure) => {
-                failed += 1;
-                let words = failure.error().message();
-                results.push(json!({ "ref": reference, "deleted": false, "error": words }));
-                if mode == Mode::Text {
-                    ui::report(failure.error());
-                }
+                code = 1;
+                let error = failure.into_error();
+                let told = Error::new(error.kind(), format!("{shown}: {}", error.message()));
+                let told = error.facts().iter().fold(told, |told, (label, value)| told.fact(label, value));
+                ui::report(&error.hints().iter().fold(told, Error::help));
             }
         }
     }
     if let Err(failure) = store.tidy() {
         ui::note(format!("warning: {}", ui::visible(failure.error().message())));
     }
-    if mode == Mode::Json {
-        let document =
-            json!({ "action": "deleted", "results": results, "deleted": deleted, "failed": failed });
-        output::print(&document);
-    }
-    Ok(u8::from(failed > 0))
+    Ok(code)
 }
 
 /// Asks a person; where there is none, says how to do without.

@@ -1,15 +1,14 @@
-//! `exec`: a program in the foreground, its output byte for byte, its exit code ours.
+//! `exec`: a program in the foreground, its output raw, its exit code ours, whatever `-o` says (contract
+//! `createos-cli.md` 0.1): buffered with a line feed added where the last one is missing, streamed byte for byte.
 
 use super::enter::{self, Entry, Start};
 use super::environment;
 use super::failure::{Failure, Result};
-use super::output::{self, Mode};
 use super::running::Purpose;
 use super::spec::{Bytes, Command, Task};
 use super::store::LocalBox;
 use crate::error::{Error, IoContext};
 use crate::ui;
-use serde_json::json;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
@@ -26,8 +25,6 @@ pub(super) struct Exec {
     pub(super) stdin: Option<String>,
     /// The program and its arguments.
     pub(super) argv: Vec<Bytes>,
-    /// `-o json` was said; a pipe alone does not turn it on here (contract 2).
-    pub(super) json: bool,
 }
 
 /// Runs it; the program's exit code.
@@ -46,23 +43,15 @@ pub(super) fn run(found: &mut LocalBox, exec: Exec) -> Result<u8> {
     let task = Task::Run { argv: exec.argv.clone(), cwd: b"/home/agent".to_vec(), terminal: None };
     let entry = match enter::enter(found, env, task, source.is_some(), Purpose::Foreground)? {
         Start::Running(entry) => *entry,
-        Start::NotStarted { what, errno } => return Ok(not_started(found, &exec, &what, errno)),
+        Start::NotStarted { what, errno } => return Ok(not_started(&what, errno)),
     };
-    run_to_end(found, entry, source, exec.stream, exec.json)
+    run_to_end(entry, source, exec.stream)
 }
 
 /// As a shell has it: 127 for a program that is not there, 126 for one that cannot be run.
-fn not_started(found: &LocalBox, exec: &Exec, what: &str, errno: i32) -> u8 {
-    let code = if errno == libc::ENOENT { 127 } else { 126 };
-    let words = format!("could not {what}: {}", io::Error::from_raw_os_error(errno));
-    if exec.json && !exec.stream {
-        output::print(&json!({
-            "sandbox_id": found.meta.id, "exit_code": code, "stdout": "", "stderr": "", "error": words,
-        }));
-    } else {
-        ui::report(&Error::failed(words));
-    }
-    code
+fn not_started(what: &str, errno: i32) -> u8 {
+    ui::report(&Error::failed(format!("could not {what}: {}", io::Error::from_raw_os_error(errno))));
+    if errno == libc::ENOENT { 127 } else { 126 }
 }
 
 /// Where stdin comes from: `--stdin`, else whatever is no terminal (contract 4.5). It is passed on as
@@ -79,13 +68,7 @@ fn source(stdin: Option<&str>) -> Result<Option<Box<dyn Read + Send>>> {
     }
 }
 
-fn run_to_end(
-    found: &LocalBox,
-    mut entry: Entry,
-    source: Option<Box<dyn Read + Send>>,
-    stream: bool,
-    json: bool,
-) -> Result<u8> {
+fn run_to_end(mut entry: Entry, source: Option<Box<dyn Read + Send>>, stream: bool) -> Result<u8> {
     let stdout = entry.stdout.take().expect("a program without a terminal has pipes");
     let stderr = entry.stderr.take().expect("a program without a terminal has pipes");
     if let (Some(mut source), Some(mut stdin)) = (source, entry.stdin.take()) {
@@ -107,19 +90,9 @@ fn run_to_end(
     if stream {
         return Ok(end.code());
     }
-    if json {
-        output::print(&json!({
-            "sandbox_id": found.meta.id,
-            "exit_code": end.code(),
-            "stdout": String::from_utf8_lossy(&out),
-            "stderr": String::from_utf8_lossy(&err),
-            "error": "",
-        }));
-    } else {
-        let told = io::stderr().write_all(&with_newline(err));
-        ui::unless_closed(told).at("write to", Path::new("stderr"))?;
-        ui::unless_closed(ui::raw(&with_newline(out))).at("write to", Path::new("stdout"))?;
-    }
+    let told = io::stderr().write_all(&with_newline(err));
+    ui::unless_closed(told).at("write to", Path::new("stderr"))?;
+    ui::unless_closed(ui::raw(&with_newline(out))).at("write to", Path::new("stdout"))?;
     Ok(end.code())
 }
 
@@ -174,9 +147,4 @@ fn forward_signals(entry: &Entry) -> Result<()> {
         }
     });
     Ok(())
-}
-
-/// The mode of `exec`, where a pipe does not mean JSON.
-pub(super) fn mode(output: Option<&str>) -> Mode {
-    if output == Some("json") { Mode::Json } else { Mode::Text }
 }

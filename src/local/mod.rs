@@ -91,7 +91,8 @@ pub(crate) fn wrong_use(error: &clap::Error, args: &[OsString]) -> u8 {
         "-o" | "--output" => before.get(at + 1).copied(),
         arg => ["-o=", "--output=", "-o"].iter().find_map(|start| arg.strip_prefix(start)),
     });
-    let mode = if before.contains(&"exec") && said.is_none() { Mode::Text } else { Mode::of(said) };
+    let is_text = ["exec", "rm", "delete", "destroy"].iter().any(|verb| before.contains(verb));
+    let mode = if is_text { Mode::Text } else { Mode::of(said) };
     if mode == Mode::Text || !error.use_stderr() {
         let _closed_pipe = error.print();
         return u8::try_from(error.exit_code()).unwrap_or(2);

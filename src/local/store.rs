@@ -376,7 +376,10 @@ impl LocalBox {
         let refused = || Failure::conflict(format!("sandbox {name} is {}", self.meta.status.word()));
         match self.meta.status {
             Status::Running => Ok(()),
-            Status::Paused => Err(refused().help(command::own(["local", "sandbox", "resume"]).on(name))),
+            Status::Paused => {
+                let resume = command::own(["local", "sandbox", "resume"]).on(name);
+                Err(refused().help(format!("resume it first: {resume}")))
+            }
             Status::Destroying | Status::Destroyed => Err(refused()),
         }
     }

@@ -21,11 +21,12 @@ fn a_box_is_made_listed_shown_and_deleted() {
         assert_eq!(listed.as_array().map(Vec::len), Some(1));
         assert_eq!(listed[0], view);
 
-        let removed = made.run(&["rm", "--yes", "@"]).success().json();
-        assert_eq!(removed["results"][0]["deleted"], true);
+        let removed = made.run(&["-o", "json", "rm", "--yes", "web-1"]).success();
+        assert_eq!(removed.stdout, format!("Deleted web-1 ({})\n", made.id()), "text, whatever was said");
         assert_eq!(made.run(&["get", "@"]).success().json()["status"], "destroyed");
         assert_eq!(made.run(&["list"]).success().json(), serde_json::json!([]));
-        assert_eq!(made.run(&["rm", "--yes", "@"]).success().json()["failed"], 0, "once more is fine");
+        let again = made.run(&["rm", "--yes", "@"]).success();
+        assert_eq!(again.stdout, format!("Deleted {}\n", made.id()), "once more is fine");
         let boxes = made.home().path().join(".local/share/createos-sandbox/boxes");
         let left: Vec<_> =
             std::fs::read_dir(boxes).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -40,14 +41,28 @@ fn the_program_s_exit_code_and_signal_come_back() {
     assert_eq!(made.sh("kill -TERM $$").code, 128 + 15);
     made.run(&["exec", "@", "--", "no-such-program"]).fails(127, "no-such-program");
     made.run(&["exec", "@", "--", "/etc/passwd"]).fails(126, "Permission denied");
-    let json = made.run(&["-o", "json", "exec", "@", "--", "sh", "-c", "echo out; echo err >&2; exit 3"]);
-    assert_eq!(json.code, 3);
-    assert_eq!(
-        json.json(),
-        serde_json::json!({
-            "sandbox_id": made.id(), "exit_code": 3, "stdout": "out\n", "stderr": "err\n", "error": "",
-        })
-    );
+}
+
+#[test]
+fn exec_is_raw_and_rm_is_text_as_the_official_main_line_has_them() {
+    let made = Sandbox::of(User::Me);
+    let raw = made.run(&["-o", "json", "exec", "@", "--", "sh", "-c", "printf out; printf err >&2; exit 3"]);
+    assert_eq!((raw.code, raw.stdout.as_str(), raw.stderr.as_str()), (3, "out\n", "err\n"));
+    let streamed = made.run(&["-o", "json", "exec", "--stream", "@", "--", "printf", "out"]).success();
+    assert_eq!(streamed.stdout, "out", "byte for byte");
+    for args in [
+        &["-o", "json", "exec", "@", "--", "no-such-program"][..],
+        &["-o", "json", "exec", "nobody", "--", "true"],
+        &["-o", "json", "exec", "@", "true"],
+        &["-o", "json", "rm", "--yes", "nobody"],
+    ] {
+        let failed = made.run(args);
+        assert!(failed.code != 0 && failed.stdout.is_empty(), "no document: {failed:?}");
+        assert!(failed.stderr.starts_with("error: "), "{failed:?}");
+    }
+    let some = made.run(&["rm", "--yes", "nobody", "@"]);
+    assert_eq!((some.code, some.stdout), (1, format!("Deleted {}\n", made.id())), "the other one goes");
+    assert!(some.stderr.starts_with("error: nobody: no sandbox named"), "{}", some.stderr);
 }
 
 #[test]
@@ -57,7 +72,7 @@ fn output_that_cannot_be_written_is_a_failure_and_a_closed_pipe_is_none() {
     let commands: [&[&str]; 6] = [
         &["exec", "@", "--", "echo", "hi"],
         &["exec", "--stream", "@", "--", "echo", "hi"],
-        &["-o", "json", "exec", "@", "--", "echo", "hi"],
+        &["-o", "json", "process", "list", "@"],
         &["list"],
         &["list", "--quiet"],
         &["pull", "@", "/tmp/x", "-"],
@@ -222,9 +237,8 @@ fn a_box_whose_record_is_damaged_is_deleted_by_its_id() {
         made.run(&["-o", "table", "get", "@"]).fails(1, &rm);
         assert_eq!(made.run(&["process", "get", "@", &process]).code, 1);
 
-        let removed = made.run(&["rm", "--yes", "@"]).success().json();
-        assert_eq!((&removed["deleted"], &removed["failed"]), (&1.into(), &0.into()));
-        assert_eq!(removed["results"][0]["id"], made.id());
+        let removed = made.run(&["rm", "--yes", "@"]).success();
+        assert_eq!(removed.stdout, format!("Deleted {}, whose record was damaged\n", made.id()));
         assert!(!folder.exists());
         assert!(!std::path::Path::new("/proc").join(&init).exists(), "what ran in it has ended");
         assert!(made.run(&["list"]).success().stderr.is_empty(), "there is nothing to warn of any more");

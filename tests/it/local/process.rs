@@ -186,3 +186,25 @@ fn a_hostile_name_of_a_program_is_shown_and_not_obeyed() {
         assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{shown:?}");
     }
 }
+
+#[test]
+fn a_signal_reaches_what_has_the_terminal_whatever_mode_it_is_in() {
+    for user in User::all() {
+        let made = Sandbox::of(user);
+        let script = "stty -isig; echo began; sleep 1000; echo interrupted; trap 'exit 9' INT; sleep 1000";
+        let id = made.start(&["--pty", "@", "--", "bash", "-c", script]);
+        let mut pty = attach(&made, &id, &["--after", "0"], 24, 80);
+        pty.expect("began", LONG);
+        let signal = |name: &str| made.run(&["process", "signal", "@", &id, name]);
+        pty.send("\x03");
+        assert_eq!(made.process(&id)["state"], "running", "as a key it is a byte like any other");
+        assert!(signal("SIGFOO").code == 2 && signal("9x").code == 2);
+        let _sent = signal("SIGINT").success();
+        assert_eq!(ended(&made, &id)["signal"], "SIGINT", "bash dies of what its program died of");
+        assert_eq!(signal("INT").json()["error"]["code"], "conflict", "it has ended");
+
+        let piped = made.start(&["@", "--", "sleep", "1000"]);
+        let _sent = made.run(&["process", "signal", "@", &piped, "term"]).success();
+        assert_eq!(ended(&made, &piped)["signal"], "SIGTERM");
+    }
+}

@@ -154,7 +154,8 @@ impl Call<'_> {
                     let flags = vec![("--yes".to_owned(), None)];
                     let parsed = Parsed { flags, positional: vec![id.clone()] };
                     let output = backend::capture(self.control, false, "rm", &parsed, &[]);
-                    (output.code != 0).then(|| said(&output))
+                    let own = format!("{id}: ");
+                    (output.code != 0).then(|| said(&output).trim_start_matches(&own).to_owned())
                 }
             };
             if self.is_main() {
