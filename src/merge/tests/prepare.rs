@@ -44,6 +44,35 @@ fn preparing_again_is_no_error_and_a_half_made_workspace_is_made_anew() {
 }
 
 #[test]
+fn how_many_files_are_done_is_said_while_they_are_unpacked_and_recorded() {
+    let world = World::unprepared();
+    for number in 0..2_500 {
+        world.here(&format!("d/{number}.txt"), "x\n");
+    }
+    let mut world = world.upload();
+    // Once more, as after a kill between unpacking and the commit, and now heard.
+    let store = world.shell.home.join(".createos-sandbox");
+    std::fs::remove_file(store.join("prepared")).unwrap();
+    std::fs::write(store.join("preparing"), world.root.as_str()).unwrap();
+    let base = world.ledger.base().unwrap();
+    let mut heard = Vec::new();
+    prepare_watched(&mut world.shell, &world.root, "/nonexistent.tgz", &base, &mut |text| {
+        heard.push(text.to_owned());
+    })
+    .unwrap();
+    let lines = [
+        "unpacking 2500 files",
+        "unpacked 1000 of 2500 files",
+        "unpacked 2000 of 2500 files",
+        "recording 2500 files as the base",
+        "recorded 1000 of 2500 files",
+        "recorded 2000 of 2500 files",
+    ];
+    assert_eq!(heard, lines);
+    world.apply(Outcome::NoChanges);
+}
+
+#[test]
 fn a_workspace_that_is_not_empty_is_refused() {
     let mut world = World::unprepared();
     world.there("precious", "x");

@@ -36,6 +36,14 @@ fn info_tells_everything_of_a_box_in_a_popup_and_in_its_line() {
     });
     assert_eq!(info, expected);
 
+    // What was changed since the start is shown as it is.
+    let made = world.home.path().join(".local/share/createos-sandbox/boxes").join(&id).join("meta.json");
+    let mut meta: Value = serde_json::from_slice(&std::fs::read(&made).expect("its record")).expect("JSON");
+    meta["auto_pause_after_seconds"] = json!(5_400);
+    std::fs::write(&made, meta.to_string()).expect("its record");
+    let changed = world.invoke("info");
+    assert!(changed.stdout.contains("  auto-pause    1h30m\n  egress        everything\n"), "{changed:?}");
+
     world.script("hide_from_get", json!(true));
     let missing = world.invoke("info");
     assert!(missing.stdout.contains("  status        missing\n"), "{missing:?}");
