@@ -39,7 +39,8 @@ pub(super) fn name(session: &Session, record: &Record, pane: &Pane, shows: Shows
     // As it is now: this process may know an older name.
     let stored = session.store.read().ok().and_then(|state| state.record(&record.id)?.label.clone());
     let ours = [Some(GIVEN), record.label.as_deref(), stored.as_deref()];
-    let label = label(record, shows, key(session).as_deref());
+    let key = if shows == Shows::Restored { key(session) } else { None };
+    let label = label(record, shows, key.as_deref());
     if pane.label.is_none() || !ours.contains(&pane.label.as_deref()) || pane.label.as_ref() == Some(&label) {
         return;
     }

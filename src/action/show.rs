@@ -25,6 +25,9 @@ use std::time::{Duration, Instant};
 /// official program types Ctrl-L (contract `createos-cli.md` 0.1).
 const FIRST_WORDS: Duration = Duration::from_secs(2);
 
+/// A first attach that is lost sooner has answered nothing that a program asks at its start.
+const ANSWERED: Duration = Duration::from_secs(3);
+
 /// How an attach has ended; told apart by asking, since its exit code says little (quirk Q12).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
@@ -113,18 +116,29 @@ fn attempt(
             Err(error) => return (End::Lost(error.message().to_owned()), Duration::ZERO),
         }
     }
-    let began = Instant::now();
     // Whoever wanted it shown has it now; a key from here on finds a box that had to be brought back.
     let _answered = std::fs::remove_file(session.store.wake_file(&record.id));
+    let first = record.shown.as_ref() != Some(process);
     let attached = attach(session, record, process);
-    let lasted = began.elapsed();
     terminal::restore(modes);
-    let end = match attached {
-        Ok(says_detached) => judge(session, record, process, says_detached),
+    let (end, lasted) = match attached {
+        Ok((says_detached, lasted)) => (judge(session, record, process, says_detached), lasted),
         // Nothing was proven, and the program may be back in a moment: it is being upgraded.
-        Err(error) => End::Lost(error.message().to_owned()),
+        Err(error) => (End::Lost(error.message().to_owned()), Duration::ZERO),
     };
+    if first && lasted < ANSWERED && matches!(end, End::Lost(_)) {
+        // It may have asked, and heard no answer: the next attach is its first.
+        if let Err(error) = set_shown(session, record, None) {
+            return (End::Lost(error.message().to_owned()), lasted);
+        }
+    }
     (end, lasted)
+}
+
+/// Says which process a terminal has shown.
+fn set_shown(session: &Session, record: &mut Record, process: Option<&ProcessId>) -> Result<()> {
+    record.shown = process.cloned();
+    session.store.change(&record.id, |record| record.shown = process.cloned())
 }
 
 /// The record, also one that the state has lost; `None` when its box was deleted.
@@ -137,8 +151,8 @@ fn current(session: &Session, id: &RecordId, last: Option<&Record>) -> Result<Op
 
 /// Runs the attach child in the pane's own terminal. Only the child carries `HERDR_AGENT`: on the pane
 /// it would stick to whatever runs there later (contract `herdr.md` 13). True when it says that the person has
-/// detached, which counts only while the agent runs.
-fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result<bool> {
+/// detached, which counts only while the agent runs; and how long it took.
+fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result<(bool, Duration)> {
     let provider = session.provider(record.provider)?;
     let id = box_id(record)?;
     let mut run = provider.attach(&id, process);
@@ -155,14 +169,15 @@ fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result
         terminal::make_room();
     }
     if record.shown.as_ref() != Some(process) {
-        record.shown = Some(process.clone());
-        session.store.change(&record.id, |record| record.shown = Some(process.clone()))?;
+        set_shown(session, record, Some(process))?;
     }
     let run = match record.agent.parse::<Agent>().ok().and_then(|agent| agent.spec().label.clone()) {
         Some(label) => run.env("HERDR_AGENT", label),
         None => run,
     };
-    Ok(run.run()?.code() == i32::from(relay::DETACHED))
+    let began = Instant::now();
+    let code = run.run()?.code();
+    Ok((code == i32::from(relay::DETACHED), began.elapsed()))
 }
 
 /// Waits until the process has printed something, or has ended, or for two seconds.
