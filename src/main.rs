@@ -63,6 +63,7 @@ fn run(cli: cli::Cli) -> error::Result<u8> {
     match cli.command {
         cli::Command::Try(args) => trial::run(&args),
         cli::Command::Setup(args) => setup::run(&args),
+        cli::Command::Trust(args) => action::trust(&args),
         cli::Command::Shim(command) => shim(command),
         cli::Command::Herdr(command) => action::run(command),
         cli::Command::Completions(args) => Ok(about::completions(&args)),

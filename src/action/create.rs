@@ -136,7 +136,12 @@ pub(super) fn take_back(session: &Session, record: &mut Record, mut error: Error
         }
     }
     record.phase = phase;
-    record.outcome = Some(Outcome { ok: false, error: full_message(&error), fix: error.hints().join("; ") });
+    record.outcome = Some(Outcome {
+        ok: false,
+        error: full_message(&error),
+        fix: error.hints().join("; "),
+        ..Outcome::default()
+    });
     let told = session.store.change(&record.id, |told| {
         (told.phase, told.outcome, told.box_id) = (phase, record.outcome.clone(), record.box_id.clone());
     });

@@ -36,9 +36,12 @@ mod sync;
 mod sync_key;
 mod sync_sessions;
 mod terminal;
+mod trust;
 mod undo;
 mod upload;
 mod which;
+
+pub(crate) use trust::trust;
 
 use crate::cli::HerdrCommand;
 use crate::error::{Error, Kind, Result};

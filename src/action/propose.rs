@@ -66,7 +66,7 @@ fn judged(
     base: &Base,
     on_clash: OnClash,
 ) -> Result<Proposal> {
-    let rules = session.config()?.rules();
+    let rules = session.config()?.rules(&record.worktree);
     let keeps_home = |path: &RelPath| {
         let why = stays_home(path, base.get(path).is_some(), &rules);
         why.map(|(reason, rule)| format!("{} ({rule})", reason.words()))

@@ -7,7 +7,8 @@ use super::naming::{Shows, name_own};
 use super::report::error_text;
 use super::session::Session;
 use super::signal::Stop;
-use super::start::{RECORD, title};
+use super::start::{RECORD, STAYED, stayed_home, title};
+use super::trust;
 use super::{archive, detached, holding, show, terminal};
 use crate::command;
 use crate::config::{Agent, Config, RemoteRoot};
@@ -17,7 +18,7 @@ use crate::fs::Lock;
 use crate::merge;
 use crate::state::{Outcome, Phase, Record, RecordId};
 use crate::ui::{self, Steps};
-use crate::worktree::{self, Packed, Selection, Worktree};
+use crate::worktree::{self, Packed, Reason, Selection, Worktree};
 use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
@@ -69,12 +70,19 @@ fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
         let (store, id) = (session.store.folder().to_path_buf(), id.clone());
         move || detached::cleanup_at(&store, &id)
     })?;
-    let result = Provision::new(session, &mut record, &stop).and_then(|mut provision| provision.run());
+    let mut stayed = Stayed::default();
+    let result = trust::ask_in_pane(session, &record)
+        .and_then(|()| Provision::new(session, &mut record, &stop))
+        .and_then(|mut provision| {
+            provision.run()?;
+            stayed = provision.stayed;
+            Ok(())
+        });
     if stop.raised() {
         // The clean-up already waits for our lock, and looks for the record then.
         return if record.create_called { restore(session, &record) } else { Ok(()) };
     }
-    match result.and_then(|()| tell_ready(session, &id)) {
+    match result.and_then(|()| tell_ready(session, &id, stayed)) {
         Ok(()) => {
             drop(stop);
             show::show(session, &id, &lock)
@@ -100,16 +108,26 @@ fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
 }
 
 /// Turns the reservation into a mapping, and tells the start that waits.
-fn tell_ready(session: &Session, id: &RecordId) -> Result<()> {
+fn tell_ready(session: &Session, id: &RecordId, stayed: Stayed) -> Result<()> {
     session.store.update(|state| {
         let record = state.record_mut(id).ok_or_else(|| Error::failed("the record of this start is gone"))?;
         record.phase = Phase::Ready;
-        record.outcome = Some(Outcome { ok: true, error: String::new(), fix: String::new() });
+        let Stayed { count, first } = stayed;
+        record.outcome = Some(Outcome { ok: true, stayed: count, stayed_files: first, ..Outcome::default() });
         Ok(())
     })
 }
 
+/// What stayed home for a name or a secret.
+#[derive(Default)]
+struct Stayed {
+    count: usize,
+    /// The first few names.
+    first: Vec<String>,
+}
+
 struct Provision<'a> {
+    stayed: Stayed,
     session: &'a Session,
     record: &'a mut Record,
     config: Config,
@@ -134,7 +152,7 @@ impl<'a> Provision<'a> {
             record.auto_pause
         ));
         let steps = Steps::new(&["create", "upload", "prepare", "install", "start"]);
-        Ok(Self { session, record, config, agent, root, provider, steps, stop })
+        Ok(Self { stayed: Stayed::default(), session, record, config, agent, root, provider, steps, stop })
     }
 
     fn run(&mut self) -> Result<()> {
@@ -193,14 +211,19 @@ impl<'a> Provision<'a> {
         })
     }
 
-    fn selection(&self) -> Result<Selection> {
+    fn selection(&mut self) -> Result<Selection> {
         let worktree = Worktree::discover(&self.session.git()?, &self.record.worktree)?;
-        let selection = worktree::select(&worktree, &self.config.rules())?;
+        let selection =
+            worktree::select(&worktree, &trust::rules(&self.config, &self.session.store, worktree.root())?)?;
         if selection.files().is_empty() {
             return Err(Error::failed("no file of this worktree would be uploaded")
                 .fact("worktree", self.session.paths.show(worktree.root()))
                 .fact("stay home", ui::count(selection.stayed.len() as u64, "file"))
                 .help(format!("see why with: {}", command::action("upload").flag("--dry-run"))));
+        }
+        for idle in &selection.idle {
+            self.steps.interrupt();
+            ui::paragraph(format!("  warning: {idle}"));
         }
         Ok(selection)
     }
@@ -233,6 +256,14 @@ impl<'a> Provision<'a> {
             what.push_str(&format!("; {home} stayed home (upload --dry-run)"));
         }
         self.steps.done("upload", &what);
+        let kept = |reason| matches!(reason, Reason::Denied | Reason::Secret);
+        let mut names = packed.stayed.iter().filter(|stayed| kept(stayed.reason)).map(|stayed| &stayed.path);
+        let first: Vec<String> =
+            names.by_ref().take(STAYED).map(|path| path.to_string_lossy().into()).collect();
+        self.stayed = Stayed { count: first.len() + names.count(), first };
+        if let Some(stayed) = stayed_home(self.stayed.count, &self.stayed.first) {
+            ui::paragraph(format!("      {stayed}"));
+        }
         Ok(())
     }
 }

@@ -39,10 +39,7 @@ impl Session {
     pub(super) fn open() -> Result<Self> {
         let paths = Paths::from_env()?;
         let invocation = Invocation::from_env();
-        let folder = std::env::var_os("HERDR_PLUGIN_STATE_DIR")
-            .map(PathBuf::from)
-            .filter(|folder| folder.is_absolute())
-            .unwrap_or_else(|| paths.plugin_state());
+        let folder = state_folder(&paths);
         let socket = match &invocation.socket {
             Some(socket) => socket.clone(),
             None => default_socket(&paths),
@@ -208,6 +205,14 @@ fn recorded(paths: &Paths, name: &str) -> Option<PathBuf> {
     let text = crate::fs::read_regular(&paths.bundled_plugin().join("programs.json")).ok()?;
     let programs: serde_json::Value = serde_json::from_slice(&text).ok()?;
     programs.get(name)?.as_str().map(PathBuf::from)
+}
+
+/// The folder in which the actions remember things.
+pub(super) fn state_folder(paths: &Paths) -> PathBuf {
+    std::env::var_os("HERDR_PLUGIN_STATE_DIR")
+        .map(PathBuf::from)
+        .filter(|folder| folder.is_absolute())
+        .unwrap_or_else(|| paths.plugin_state())
 }
 
 /// The id of a record's box.

@@ -3,6 +3,7 @@
 use super::detached;
 use super::report::{Notice, Report};
 use super::session::Session;
+use super::trust;
 use crate::command;
 use crate::config::{Agent, Config};
 use crate::createos::{BoxName, ProviderKind};
@@ -10,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::herdr::{Focus, Place};
 use crate::random;
 use crate::state::{Outcome, Phase, Record, RecordId, State};
+use crate::ui;
 use crate::worktree::Worktree;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -47,6 +49,7 @@ pub(super) fn start(session: &Session) -> Result<Report> {
     }
     let kind = provider_kind(&config);
     session.provider(kind)?;
+    trust::ask_on_terminal(session, &worktree)?;
     let record = Record {
         id: RecordId::random(),
         phase: Phase::Starting,
@@ -198,6 +201,7 @@ fn too_long() -> Outcome {
         ok: false,
         error: format!("the start did not finish within {} minutes", LONGEST.as_secs() / 60),
         fix: "look at its pane; closing it deletes the box".into(),
+        ..Outcome::default()
     }
 }
 
@@ -211,6 +215,7 @@ fn wait(session: &Session, id: &RecordId) -> Result<Outcome> {
             ok: false,
             error: "the pane was closed before the agent ran".into(),
             fix: "press the start key again".into(),
+            ..Outcome::default()
         };
         let Some(record) = state.record(id) else { return Ok(gone()) };
         if let Some(outcome) = &record.outcome {
@@ -252,11 +257,32 @@ fn finish(
     }
     let record = record.ok_or_else(|| Error::failed("the box was deleted while it started"))?;
     let besides = shown.map(|name| format!("; this pane shows box {name}")).unwrap_or_default();
-    let report = Report::new(format!("{} runs in box {}{besides}", title(record), record.name));
-    Ok(of(Some(record), report, "started")
+    let mut text = format!("{} runs in box {}{besides}", title(record), record.name);
+    if let Some(stayed) = stayed_home(outcome.stayed, &outcome.stayed_files) {
+        text = format!("{text}\n  {stayed}");
+    }
+    let mut report = of(Some(record), Report::new(text), "started");
+    if outcome.stayed > 0 {
+        report = report.field("stayed", outcome.stayed).field("stayedFiles", outcome.stayed_files.clone());
+    }
+    Ok(report
         // The new pane has the focus and shows it, unless a second box needs saying, or the person is elsewhere.
         .notice(if besides.is_empty() && focus == Focus::Moves { Notice::Nothing } else { Notice::Toast })
         .on(record.pane.as_ref()))
+}
+
+/// How many names of what stayed home a start says.
+pub(super) const STAYED: usize = 5;
+
+/// Which files stayed home for a name or a secret, and what shows them all; nothing when none did.
+pub(super) fn stayed_home(count: usize, first: &[String]) -> Option<String> {
+    let names: Vec<_> = first.iter().map(|name| ui::visible_line(name)).collect();
+    let more = match count.saturating_sub(names.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let all = command::action("upload").flag("--dry-run");
+    (count > 0).then(|| format!("stayed home for a name or a secret: {}{more}; all: {all}", names.join(", ")))
 }
 
 /// The client's word for the setting's.

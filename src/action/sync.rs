@@ -6,6 +6,7 @@ use super::session::Session;
 use super::start::RECORD;
 use super::sync_key::sync_key;
 use super::sync_sessions;
+use super::trust;
 use super::which::choose;
 use crate::command;
 use crate::createos::{ProviderBox, ProviderKind};
@@ -15,7 +16,6 @@ use crate::herdr::Place;
 use crate::state::Record;
 use crate::ui;
 use crate::worktree::{Worktree, sync_patterns};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -122,11 +122,16 @@ pub(super) fn pane(session: &Session) -> Result<()> {
 }
 
 /// Everything that stays home, as patterns.
-fn excludes(session: &Session, record: &Record) -> Result<BTreeSet<String>> {
+fn excludes(session: &Session, record: &Record) -> Result<Vec<String>> {
     let config = session.config()?;
     let worktree = Worktree::discover(&session.git()?, &record.worktree)?;
-    let mut excludes = sync_patterns(&worktree, &config.rules())?;
-    excludes.insert(".git".to_owned());
-    excludes.extend(config.sync_excludes.iter().map(|exclude| exclude.as_str().to_owned()));
+    let mut excludes = sync_patterns(&worktree, &trust::rules(&config, &session.store, worktree.root())?)?;
+    let own = config.sync_excludes.iter().map(|exclude| exclude.as_str());
+    for exclude in own.chain([".git"]) {
+        if !excludes.iter().any(|known| known == exclude) {
+            // Before what takes files back: none of these is taken back unless it is named.
+            excludes.insert(0, exclude.to_owned());
+        }
+    }
     Ok(excludes)
 }

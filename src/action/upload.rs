@@ -1,12 +1,15 @@
 //! `herdr upload`: what would leave this worktree and why the rest stays, or the archive itself.
 
+use super::session::state_folder;
+use super::trust;
 use crate::cli::UploadArgs;
 use crate::command;
 use crate::config::Config;
 use crate::error::{Error, IoContext, Result};
 use crate::paths::Paths;
+use crate::state::Store;
 use crate::ui;
-use crate::worktree::{self, Exclude, Packed, Reason, RelPath, Selection, Worktree};
+use crate::worktree::{self, Exclude, INCLUDE, Lifted, Packed, Reason, RelPath, Selection, Worktree};
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -45,12 +48,17 @@ fn run(args: &UploadArgs) -> Result<()> {
     }
     let here = std::env::current_dir().at("enter", Path::new("."))?;
     let worktree = Worktree::discover(Path::new("git"), &here)?;
-    let mut rules = Config::load(&Paths::from_env()?.plugin_config())?.rules();
+    let paths = Paths::from_env()?;
+    let config = Config::load(&paths.plugin_config())?;
+    let mut rules = trust::rules(&config, &Store::open(&state_folder(&paths)), worktree.root())?;
     if let Some(own) = args.output.as_deref().and_then(|output| inside(worktree.root(), &here.join(output))) {
         // The archive of the run before is not part of this one.
         rules.excludes.push(Exclude::Path(own));
     }
     let selection = worktree::select(&worktree, &rules)?;
+    for idle in &selection.idle {
+        ui::note(format!("warning: {idle}"));
+    }
     let packed = match &args.output {
         None => with_progress(&selection, |progress| worktree::judge(&selection, progress))?,
         Some(_) if to_stdout => {
@@ -59,10 +67,10 @@ fn run(args: &UploadArgs) -> Result<()> {
         Some(output) => write_file(&selection, output)?,
     };
     if args.json {
-        ui::line(document(&worktree, &packed, args.output.as_deref()).to_string());
+        ui::line(document(&selection, &worktree, &packed, args.output.as_deref()).to_string());
     } else if !to_stdout {
         match &args.output {
-            None => list(&worktree, &packed),
+            None => list(&selection, &worktree, &packed),
             Some(output) => written(&packed, output),
         }
     }
@@ -122,17 +130,18 @@ fn written(packed: &Packed, output: &Path) {
     ui::line(format!("digest   {}", packed.digest));
 }
 
-fn list(worktree: &Worktree, packed: &Packed) {
+fn list(selection: &Selection, worktree: &Worktree, packed: &Packed) {
     let gone = |reason| reason == Reason::Missing;
     // One column for both lists, as wide as a size or the longest reason.
     let reasons = packed.stayed.iter().filter(|stayed| !gone(stayed.reason));
     let width = reasons.map(|stayed| stayed.reason.words().len()).max().unwrap_or(0).max(WIDEST_SIZE);
     for ((path, entry), size) in packed.base.iter().zip(&packed.sizes) {
         ui::line(format!(
-            "  leaves   {:>width$}  {}{}",
+            "  leaves   {:>width$}  {}{}{}",
             ui::bytes(*size),
             shown(path.as_path()),
-            mark(entry.kind)
+            mark(entry.kind),
+            lifted(selection.let_through.get(path))
         ));
     }
     for stayed in packed.stayed.iter().filter(|stayed| !gone(stayed.reason)) {
@@ -161,6 +170,18 @@ fn list(worktree: &Worktree, packed: &Packed) {
     if packed.stayed.iter().any(|stayed| stayed.reason == Reason::Secret) {
         ui::line("help: a hit that is no secret leaves with \"allowSecrets\": [\"PATH\"] in config.json");
     }
+    if packed.stayed.iter().any(|stayed| stayed.reason == Reason::Include) {
+        ui::line(format!("help: what {INCLUDE} names leaves after your yes: {}", command::own(["trust"])));
+    }
+}
+
+/// What lets a file through that a filter of names would keep.
+fn lifted(lifted: Option<&Lifted>) -> String {
+    match lifted {
+        None => String::new(),
+        Some(Lifted::Allowed(entry)) => format!("    (allowed: allowFiles {})", escaped(entry)),
+        Some(Lifted::Included) => format!("    (included: {INCLUDE})"),
+    }
 }
 
 fn mark(kind: worktree::Kind) -> &'static str {
@@ -180,13 +201,21 @@ fn escaped(text: &str) -> String {
     ui::visible(text).replace('\n', "\\n")
 }
 
-fn document(worktree: &Worktree, packed: &Packed, output: Option<&Path>) -> Value {
+fn document(selection: &Selection, worktree: &Worktree, packed: &Packed, output: Option<&Path>) -> Value {
     let leaves: Vec<Value> = packed
         .base
         .iter()
         .zip(&packed.sizes)
         .map(|((path, entry), size)| {
-            let facts = json!({"mode": entry.kind.mode(), "bytes": size, "sha256": entry.hash.to_string()});
+            let (allowed, included) = match selection.let_through.get(path) {
+                Some(Lifted::Allowed(entry)) => (Some(entry), false),
+                Some(Lifted::Included) => (None, true),
+                None => (None, false),
+            };
+            let facts = json!({
+                "mode": entry.kind.mode(), "bytes": size, "sha256": entry.hash.to_string(), "allowed": allowed,
+                "included": included,
+            });
             with_path(path.as_path(), facts)
         })
         .collect();
@@ -212,6 +241,7 @@ fn document(worktree: &Worktree, packed: &Packed, output: Option<&Path>) -> Valu
         "archive": archive,
         "leaves": leaves,
         "stays": stays,
+        "warnings": selection.idle,
     })
 }
 

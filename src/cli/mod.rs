@@ -8,6 +8,7 @@ mod local;
 mod reference;
 mod setup;
 mod shim;
+mod trust;
 
 pub(crate) use about::{CompletionsArgs, ManArgs, VersionArgs};
 pub(crate) use herdr::{ApplyArgs, ClashArg, DeleteArgs, HerdrCommand, UndoArgs, UploadArgs};
@@ -17,6 +18,7 @@ pub(crate) use local::{
 };
 pub(crate) use setup::SetupArgs;
 pub(crate) use shim::ShimCommand;
+pub(crate) use trust::TrustArgs;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     /// The plugin's actions, for the pane that has the focus in Herdr
     #[command(subcommand)]
     Herdr(HerdrCommand),
+    /// Let the ignored files that this worktree's .worktreeinclude names leave with the rest
+    Trust(TrustArgs),
     /// This binary under the name `createos`, for `createos sandbox setup herdr`
     #[command(subcommand)]
     Shim(ShimCommand),

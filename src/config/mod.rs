@@ -2,6 +2,7 @@
 //! merging, and writing of exactly what was set.
 
 mod agent;
+mod allow_files;
 mod auto_pause;
 mod egress;
 mod image;
@@ -12,6 +13,7 @@ mod settings;
 mod sync_exclude;
 
 pub(crate) use agent::Agent;
+pub(crate) use allow_files::AllowFiles;
 pub(crate) use auto_pause::AutoPause;
 pub(crate) use egress::EgressRule;
 pub(crate) use image::{Rootfs, Shape};
@@ -47,6 +49,8 @@ pub(crate) struct Config {
     pub(crate) sync_excludes: Vec<SyncExclude>,
     /// Files that leave although the secret scan found something in them.
     pub(crate) allow_secrets: Vec<RelPath>,
+    /// Files that leave although a filter of names would keep them, by worktree.
+    pub(crate) allow_files: AllowFiles,
     /// Who makes the boxes.
     pub(crate) provider: Provider,
 }
@@ -73,9 +77,14 @@ impl Config {
 }
 
 impl Config {
-    /// What decides which files leave.
-    pub(crate) fn rules(&self) -> Rules {
-        Rules { excludes: self.excludes.clone(), allow_secrets: self.allow_secrets.clone() }
+    /// What decides which files leave of the worktree with this top folder.
+    pub(crate) fn rules(&self, root: &Path) -> Rules {
+        Rules {
+            excludes: self.excludes.clone(),
+            allow_secrets: self.allow_secrets.clone(),
+            allow_files: self.allow_files.of(root),
+            trusted: None,
+        }
     }
 }
 

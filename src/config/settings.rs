@@ -1,7 +1,8 @@
 //! Settings as a file or a command line gives them: each may be absent.
 
 use super::{
-    Agent, AutoPause, Config, EgressRule, Provider, RemoteRoot, Rootfs, Shape, SyncExclude, nearest,
+    Agent, AllowFiles, AutoPause, Config, EgressRule, Provider, RemoteRoot, Rootfs, Shape, SyncExclude,
+    nearest,
 };
 use crate::command::Command;
 use crate::error::Error;
@@ -25,12 +26,13 @@ pub(crate) enum Key {
     Excludes,
     SyncExcludes,
     AllowSecrets,
+    AllowFiles,
     Provider,
 }
 
 impl Key {
     /// Every setting.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Agent,
         Self::Shape,
         Self::Rootfs,
@@ -40,6 +42,7 @@ impl Key {
         Self::Excludes,
         Self::SyncExcludes,
         Self::AllowSecrets,
+        Self::AllowFiles,
         Self::Provider,
     ];
 
@@ -55,6 +58,7 @@ impl Key {
             Self::Excludes => "excludes",
             Self::SyncExcludes => "syncExcludes",
             Self::AllowSecrets => "allowSecrets",
+            Self::AllowFiles => "allowFiles",
             Self::Provider => "provider",
         }
     }
@@ -85,6 +89,7 @@ pub(crate) struct Settings {
     pub(crate) excludes: Option<Vec<Exclude>>,
     pub(crate) sync_excludes: Option<Vec<SyncExclude>>,
     pub(crate) allow_secrets: Option<Vec<RelPath>>,
+    pub(crate) allow_files: Option<AllowFiles>,
     pub(crate) provider: Option<Provider>,
 }
 
@@ -149,6 +154,7 @@ impl Settings {
             excludes: self.excludes.or(below.excludes),
             sync_excludes: self.sync_excludes.or(below.sync_excludes),
             allow_secrets: self.allow_secrets.or(below.allow_secrets),
+            allow_files: self.allow_files.or(below.allow_files),
             provider: self.provider.or(below.provider),
         }
     }
@@ -167,6 +173,7 @@ impl Settings {
                 .sync_excludes
                 .unwrap_or_else(|| vec![built_in(".git"), built_in("node_modules")]),
             allow_secrets: self.allow_secrets.unwrap_or_default(),
+            allow_files: self.allow_files.unwrap_or_default(),
             provider: self.provider.unwrap_or_default(),
         }
     }
@@ -193,6 +200,7 @@ impl Settings {
             Key::Excludes => many(self.excludes.as_deref()),
             Key::SyncExcludes => many(self.sync_excludes.as_deref()),
             Key::AllowSecrets => many(self.allow_secrets.as_deref()),
+            Key::AllowFiles => self.allow_files.as_ref().map(AllowFiles::value),
             Key::Provider => one(self.provider.as_ref()),
         }
     }
@@ -219,6 +227,7 @@ impl Settings {
                 };
                 self.allow_secrets = Some(paths.iter().map(path).collect::<Result<_, _>>().map_err(at)?);
             }
+            Key::AllowFiles => self.allow_files = Some(AllowFiles::parse(value).map_err(at)?),
             Key::Provider => self.provider = Some(parse_one(value).map_err(at)?),
         }
         Ok(())
@@ -238,6 +247,7 @@ impl From<Config> for Settings {
             excludes: Some(config.excludes),
             sync_excludes: Some(config.sync_excludes),
             allow_secrets: Some(config.allow_secrets),
+            allow_files: Some(config.allow_files),
             provider: Some(config.provider),
         }
     }
@@ -334,6 +344,11 @@ mod tests {
   "allowSecrets": [
     "src/fixture.pem"
   ],
+  "allowFiles": {
+    "~/shop": [
+      "t/*.pem"
+    ]
+  },
   "provider": "local"
 }
 "#;

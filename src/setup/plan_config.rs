@@ -9,12 +9,12 @@ use super::observe::Observed;
 use super::plan::{Plan, Warning};
 use super::receipt::What;
 use super::request::{Request, Rewrite, WantedPlugin};
-use crate::config::{Dropped, Key, Provider, Settings};
+use crate::config::{AllowFiles, Dropped, Key, Provider, Settings};
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 
 /// Settings that only the bundled plugin knows; the parser of the plugin of record rejects them.
-const OURS_ONLY: [Key; 2] = [Key::AllowSecrets, Key::Provider];
+const OURS_ONLY: [Key; 3] = [Key::AllowSecrets, Key::AllowFiles, Key::Provider];
 
 /// Adds what happens to `config.json`.
 pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, paths: &Paths) -> Result<()> {
@@ -38,6 +38,14 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
         }
         (Some(_), Rewrite::Reset) => (Some(fresh(&request.settings)), "the defaults and your flags".into()),
     };
+    let (settings, _dropped) = match &after {
+        Some(after) => (after.clone(), Vec::new()),
+        None => Settings::salvage(file.contents()),
+    };
+    for (written, _, patterns) in settings.allow_files.iter().flat_map(AllowFiles::entries) {
+        let rest = super::checks::allowed_sentence(written, patterns);
+        plan.kept.push(Line { verb: "keep", thing: "allowFiles".into(), rest });
+    }
     let Some(after) = after else { return Ok(()) };
     refuse_foreign(request, &after)?;
     let after = after.to_json().into_bytes();

@@ -97,6 +97,7 @@ impl Request {
             excludes: parse_each("--exclude", &args.exclude)?,
             sync_excludes: parse_each("--sync-exclude", &args.sync_exclude)?,
             allow_secrets: None,
+            allow_files: None,
             provider: parse("--provider", args.provider.clone())?,
         };
         let chosen = args.key.iter().map(|text| key(text)).collect::<Result<Vec<_>>>()?;

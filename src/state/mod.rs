@@ -1,5 +1,6 @@
 //! What the actions remember: reservations, mappings, base lists; files under a lock, versioned.
 
+mod answer;
 mod locks;
 mod past;
 mod record;

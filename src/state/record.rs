@@ -59,7 +59,7 @@ pub(crate) enum Phase {
 }
 
 /// What provision tells the waiting start.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     /// The agent runs.
     pub(crate) ok: bool,
@@ -69,6 +69,12 @@ pub(crate) struct Outcome {
     /// What to do about it.
     #[serde(default)]
     pub(crate) fix: String,
+    /// How many files stayed home for a name or a secret.
+    #[serde(default)]
+    pub(crate) stayed: usize,
+    /// The first few of them.
+    #[serde(default, rename = "stayedFiles")]
+    pub(crate) stayed_files: Vec<String>,
 }
 
 /// One pane, one worktree, one box.

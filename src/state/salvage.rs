@@ -11,6 +11,7 @@ pub(super) fn salvage(bytes: &[u8]) -> State {
     state.records = readable(&file["records"]);
     state.made = readable(&file["made"]);
     state.taken_over = readable(&file["takenOver"]);
+    state.answers = readable(&file["answers"]);
     state.took_over = file["tookOver"].as_bool().unwrap_or_default();
     if let Some(installation) = file["installation"].as_str().filter(|text| is_installation(text)) {
         state.installation = installation.into();

@@ -1,5 +1,6 @@
 //! What the state file holds, and its version.
 
+use super::answer::Answer;
 use super::record::{Phase, Record, RecordId};
 use crate::createos::{BoxId, BoxName, ProviderKind};
 use crate::herdr::{Pane, TerminalId};
@@ -46,6 +47,9 @@ pub(crate) struct State {
     /// Boxes that were made from here, oldest first.
     #[serde(default)]
     pub(crate) made: Vec<Made>,
+    /// What was said to `.worktreeinclude` files, the newest last.
+    #[serde(default)]
+    pub(crate) answers: Vec<Answer>,
 }
 
 impl Default for State {
@@ -58,6 +62,7 @@ impl Default for State {
             taken_over: Vec::new(),
             records: Vec::new(),
             made: Vec::new(),
+            answers: Vec::new(),
         }
     }
 }

@@ -98,6 +98,13 @@ impl DenyList {
         })
     }
 
+    /// Whether a pattern for folders matches the last of these components.
+    pub(super) fn denies_folder(&self, folder: &[u8]) -> bool {
+        let folded = fold(folder);
+        let components: Vec<&[u8]> = folded.split(|byte| *byte == b'/').collect();
+        self.rules.iter().any(|rule| rule.folder && rule.ends_at(&components))
+    }
+
     /// The first pattern of the list that matches.
     pub(crate) fn find(&self, path: &RelPath) -> Option<&Deny> {
         let folded = fold(path.as_bytes());

@@ -1,11 +1,13 @@
 //! What leaves the machine: listing, filters, secret scan, hashing, packing.
 
+mod allow;
 mod base;
 mod deny;
 mod exclude;
 mod file;
 mod git;
 mod harmless;
+mod include;
 mod link;
 mod open;
 mod pack;
@@ -17,13 +19,15 @@ mod stayed;
 mod sync_patterns;
 mod tar;
 
+pub(crate) use allow::{Allow, AllowPattern};
 pub(crate) use base::{Base, Entry, Kind};
 pub(crate) use exclude::Exclude;
 pub(crate) use git::{Worktree, reading_git};
+pub(crate) use include::{Asked, INCLUDE};
 pub(crate) use link::{Leads, follow, leads};
 pub(crate) use pack::{Packed, Progress, judge, pack};
 pub(crate) use path::{BadPath, RelPath};
 pub(crate) use rules::{Rules, stays_home};
-pub(crate) use select::{Selection, select};
+pub(crate) use select::{Lifted, Selection, asked, select};
 pub(crate) use stayed::Reason;
 pub(crate) use sync_patterns::sync_patterns;

@@ -1,8 +1,8 @@
-//! The user's own rules: `excludes` and `allowSecrets` of config.json.
+//! The user's own rules: `excludes`, `allowSecrets` and `allowFiles` of config.json, and a yes to `.worktreeinclude`.
 
 use super::deny::{self, Deny};
 use super::stayed::Reason;
-use super::{Exclude, RelPath};
+use super::{Allow, Exclude, RelPath};
 
 /// What the user's settings say about what leaves.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,6 +11,23 @@ pub(crate) struct Rules {
     pub(crate) excludes: Vec<Exclude>,
     /// Paths whose contents, or whose names by rules that we added, are known to be harmless.
     pub(crate) allow_secrets: Vec<RelPath>,
+    /// What leaves of this worktree although a filter of names would keep it.
+    pub(crate) allow_files: Vec<Allow>,
+    /// The hash of the `.worktreeinclude` that the user said yes to, for this worktree.
+    pub(crate) trusted: Option<String>,
+}
+
+impl Rules {
+    /// The first entry of `allowFiles` for a path, by its place.
+    fn allowed(&self, path: &RelPath, published: bool) -> Option<usize> {
+        let lifts = |allow: &Allow| !(published && allow.everywhere) && allow.pattern.matches(path);
+        self.allow_files.iter().position(lifts)
+    }
+
+    /// The entry that lifts git's ignore rules for a tracked path, by its place.
+    pub(super) fn lifts_ignored(&self, path: &RelPath) -> Option<usize> {
+        self.allowed(path, false)
+    }
 }
 
 /// What a path's name says of whether it leaves.
@@ -20,6 +37,8 @@ pub(crate) enum ByName {
     Leaves,
     /// It stays home for this reason and by this rule.
     Stays(Reason, String),
+    /// It may leave because of the entry of `allowFiles` at this place.
+    Allowed(usize),
     /// It stays home by this rule, unless its contents are something else than its name says.
     Depends(&'static Deny),
 }
@@ -29,11 +48,16 @@ pub(crate) fn by_name(path: &RelPath, rules: &Rules) -> ByName {
     if let Some(exclude) = rules.excludes.iter().find(|exclude| exclude.matches(path)) {
         return ByName::Stays(Reason::Excluded, exclude.to_string());
     }
-    match deny::list().find(path) {
-        None => ByName::Leaves,
-        Some(denied) if denied.added && rules.allow_secrets.contains(path) => ByName::Leaves,
-        Some(denied) if denied.unless.is_empty() => ByName::Stays(Reason::Denied, denied.pattern.clone()),
-        Some(denied) => ByName::Depends(denied),
+    let Some(denied) = deny::list().find(path) else { return ByName::Leaves };
+    if let Some(entry) = rules.allowed(path, !denied.added) {
+        return ByName::Allowed(entry);
+    }
+    if denied.added && rules.allow_secrets.contains(path) {
+        ByName::Leaves
+    } else if denied.unless.is_empty() {
+        ByName::Stays(Reason::Denied, denied.pattern.clone())
+    } else {
+        ByName::Depends(denied)
     }
 }
 
@@ -43,7 +67,7 @@ pub(crate) fn stays_home(path: &RelPath, left: bool, rules: &Rules) -> Option<(R
     match by_name(path, rules) {
         ByName::Stays(reason, rule) => Some((reason, rule)),
         ByName::Depends(denied) if !left => Some((Reason::Denied, denied.pattern.clone())),
-        ByName::Depends(_) | ByName::Leaves => None,
+        ByName::Depends(_) | ByName::Allowed(_) | ByName::Leaves => None,
     }
 }
 
@@ -60,12 +84,28 @@ mod tests {
         let rules = Rules {
             excludes: vec!["keys/".parse().unwrap()],
             allow_secrets: vec![path("web/.htpasswd"), path(".npmrc")],
+            ..Rules::default()
         };
         let stays = |text: &str| stays_home(&path(text), true, &rules);
         assert_eq!(stays("keys/a.pem"), Some((Reason::Excluded, "keys/".into())));
         assert_eq!(stays("web/.htpasswd"), None);
         assert_eq!(stays("web2/.htpasswd").unwrap().0, Reason::Denied);
         assert_eq!(stays(".npmrc"), Some((Reason::Denied, ".npmrc".into())));
+    }
+
+    #[test]
+    fn an_allowed_file_lifts_names_and_never_an_exclude() {
+        let allow = |pattern: &str, everywhere| Allow { pattern: pattern.parse().unwrap(), everywhere };
+        let rules = Rules {
+            excludes: vec!["keys/".parse().unwrap()],
+            allow_files: vec![allow("**/*.pem", false), allow("*.txt", true), allow("web/**", true)],
+            ..Rules::default()
+        };
+        assert_eq!(by_name(&path("t/a.pem"), &rules), ByName::Allowed(0));
+        assert_eq!(by_name(&path("web/.htpasswd"), &rules), ByName::Allowed(2));
+        assert_eq!(by_name(&path("web/.npmrc"), &rules), ByName::Stays(Reason::Denied, ".npmrc".into()));
+        assert_eq!(by_name(&path("keys/a.pem"), &rules), ByName::Stays(Reason::Excluded, "keys/".into()));
+        assert_eq!(stays_home(&path("t/a.pem"), false, &rules), None);
     }
 
     #[test]

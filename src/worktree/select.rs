@@ -2,11 +2,12 @@
 
 use super::deny::Deny;
 use super::git::Worktree;
+use super::include::{Asked, INCLUDE, Include};
 use super::rules::{ByName, Rules, by_name};
 use super::stayed::{Reason, Stayed};
 use super::{BadPath, RelPath};
 use crate::error::Result;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -24,6 +25,19 @@ pub(crate) struct Selection {
     pub(super) skipped: HashSet<RelPath>,
     /// What stays home for its name, with the reason.
     pub(crate) stayed: Vec<Stayed>,
+    /// What leaves although a filter of names would keep it, and what lets it.
+    pub(crate) let_through: BTreeMap<RelPath, Lifted>,
+    /// Entries of the settings that lift nothing here, in words.
+    pub(crate) idle: Vec<String>,
+}
+
+/// What lets a file through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Lifted {
+    /// This entry of `allowFiles`.
+    Allowed(String),
+    /// The `.worktreeinclude` that the user said yes to.
+    Included,
 }
 
 impl Selection {
@@ -39,7 +53,18 @@ impl Selection {
 /// # Errors
 /// git cannot list the worktree.
 pub(crate) fn select(worktree: &Worktree, rules: &Rules) -> Result<Selection> {
-    let listing = Listing::read(worktree)?;
+    let mut listing = Listing::read(worktree)?;
+    let include = Include::read(worktree)?;
+    let mut offered: Vec<Vec<u8>> = Vec::new();
+    match include {
+        Some(include) if rules.trusted.as_ref() == Some(&include.hash) => {
+            listing.names.extend(include.candidates.iter().cloned());
+            listing.included.extend(include.candidates);
+        }
+        Some(include) => offered = include.candidates,
+        None => {}
+    }
+    let mut used = vec![false; rules.allow_files.len()];
     let mut selection = Selection {
         worktree: worktree.clone(),
         files: Vec::new(),
@@ -47,6 +72,8 @@ pub(crate) fn select(worktree: &Worktree, rules: &Rules) -> Result<Selection> {
         depends: HashMap::new(),
         skipped: HashSet::new(),
         stayed: Vec::new(),
+        let_through: BTreeMap::new(),
+        idle: Vec::new(),
     };
     for name in &listing.names {
         let shown = Path::new(OsStr::from_bytes(name));
@@ -69,11 +96,26 @@ pub(crate) fn select(worktree: &Worktree, rules: &Rules) -> Result<Selection> {
             }
         };
         let named = by_name(&path, rules);
+        let mut entry = match &named {
+            ByName::Allowed(entry) => Some(*entry),
+            _ => None,
+        };
+        let ignored = listing.ignored.contains(&name[..]);
+        if ignored {
+            entry = entry.or_else(|| rules.lifts_ignored(&path));
+        }
         if let ByName::Stays(reason, rule) = named {
             selection.stayed.push(Stayed::new(shown, reason, rule));
-        } else if listing.ignored.contains(&name[..]) {
+        } else if ignored && entry.is_none() {
             selection.stayed.push(Stayed::new(shown, Reason::Ignored, "git's ignore rules"));
         } else {
+            if let Some(entry) = entry {
+                used[entry] = true;
+                let text = rules.allow_files[entry].pattern.to_string();
+                selection.let_through.insert(path.clone(), Lifted::Allowed(text));
+            } else if listing.included.contains(&name[..]) {
+                selection.let_through.insert(path.clone(), Lifted::Included);
+            }
             if listing.skipped.contains(&name[..]) {
                 selection.skipped.insert(path.clone());
             }
@@ -83,7 +125,48 @@ pub(crate) fn select(worktree: &Worktree, rules: &Rules) -> Result<Selection> {
             selection.files.push(path);
         }
     }
+    for path in offered.iter().filter_map(|name| RelPath::new(name).ok()) {
+        if !matches!(by_name(&path, rules), ByName::Stays(..)) {
+            selection.stayed.push(Stayed::new(path.as_path(), Reason::Include, INCLUDE));
+        }
+    }
+    selection.idle = idle(&selection, rules, &used);
     Ok(selection)
+}
+
+/// What of the settings lifts nothing here although it is meant for here.
+fn idle(selection: &Selection, rules: &Rules, used: &[bool]) -> Vec<String> {
+    let own = rules.allow_files.iter().zip(used).filter(|(allow, used)| !**used && !allow.everywhere);
+    let mut idle: Vec<String> =
+        own.map(|(allow, _)| format!("allowFiles: \"{}\" lifts nothing here", allow.pattern)).collect();
+    let denied = selection.stayed.iter().filter(|stayed| stayed.reason == Reason::Denied);
+    let named = denied.filter(|stayed| rules.allow_secrets.iter().any(|path| path.as_path() == stayed.path));
+    idle.extend(named.map(|stayed| {
+        let path = stayed.path.display();
+        format!("allowSecrets: \"{path}\" lifts nothing: its name stays home; let it through with allowFiles")
+    }));
+    idle
+}
+
+/// What a yes to the worktree's `.worktreeinclude` would let leave; `None` where there is nothing to ask: no such
+/// file, no match, or a yes already.
+///
+/// # Errors
+/// The file cannot be read, or git cannot list the worktree.
+pub(crate) fn asked(worktree: &Worktree, rules: &Rules) -> Result<Option<Asked>> {
+    let Some(include) = Include::read(worktree)?.filter(|found| rules.trusted.as_ref() != Some(&found.hash))
+    else {
+        return Ok(None);
+    };
+    let passes = |path: &RelPath| !matches!(by_name(path, rules), ByName::Stays(..));
+    let files: Vec<RelPath> =
+        include.candidates.iter().filter_map(|name| RelPath::new(name).ok()).filter(passes).collect();
+    let size = |path: &RelPath| {
+        let found = worktree.root().join(path.as_path()).symlink_metadata();
+        found.map_or(0, |found| found.len())
+    };
+    let bytes = files.iter().map(size).sum();
+    Ok((!files.is_empty()).then_some(Asked { hash: include.hash, files, bytes }))
 }
 
 /// What git says about the worktree's names, in raw bytes.
@@ -93,6 +176,8 @@ struct Listing {
     submodules: HashSet<Vec<u8>>,
     skipped: HashSet<Vec<u8>>,
     ignored: HashSet<Vec<u8>>,
+    /// Ignored and untracked, and named by a `.worktreeinclude` that counts.
+    included: HashSet<Vec<u8>>,
 }
 
 impl Listing {

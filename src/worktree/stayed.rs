@@ -17,6 +17,9 @@ pub(crate) enum Reason {
     Denied,
     /// git's ignore rules match it, although it is tracked.
     Ignored,
+    /// git ignores it, and a `.worktreeinclude` that nobody said yes to names it.
+    #[serde(rename = "would-be-included")]
+    Include,
     /// The scan found a secret in it.
     Secret,
     /// A link whose target is outside the worktree.
@@ -44,6 +47,7 @@ impl Reason {
             Self::Excluded => "excluded",
             Self::Denied => "credentials",
             Self::Ignored => "ignored",
+            Self::Include => "would be included",
             Self::Secret => "secret",
             Self::LinkOut => "link out",
             Self::BehindLink => "behind link",

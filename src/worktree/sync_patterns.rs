@@ -4,25 +4,48 @@ use super::deny;
 use super::git::Worktree;
 use super::select::{records, select};
 use super::stayed::Reason;
-use super::{Exclude, Rules, judge};
+use super::{Exclude, RelPath, Rules, judge};
 use crate::error::Result;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt;
 
-/// Everything that the upload of this worktree would keep home now, as patterns for `sync --exclude`. They are
-/// Mutagen's: `/` first anchors to the root, `/` last means a folder, case counts.
+/// Everything that the upload of this worktree would keep home now, as patterns for `sync --exclude`, in their order.
+/// They are Mutagen's: `/` first anchors to the root, `/` last means a folder, case counts, and `!` first takes back
+/// what patterns before it exclude: so travel the files that are let through on purpose.
 ///
 /// # Errors
 /// git cannot list the worktree, or a file's contents cannot be judged.
-pub(crate) fn sync_patterns(worktree: &Worktree, rules: &Rules) -> Result<BTreeSet<String>> {
+pub(crate) fn sync_patterns(worktree: &Worktree, rules: &Rules) -> Result<Vec<String>> {
     let mut patterns: BTreeSet<String> = by_name(rules).collect();
     patterns.extend(ignored(worktree)?.iter().map(|name| anchored(name)));
-    let judged = judge(&select(worktree, rules)?, &mut |_, _| {})?;
+    let selection = select(worktree, rules)?;
+    let judged = judge(&selection, &mut |_, _| {})?;
     // What is not on disk has no contents to keep, and may be most of a sparse tree.
     let stayed = judged.stayed.iter().filter(|stayed| stayed.reason != Reason::Missing);
     patterns.extend(stayed.map(|stayed| anchored(stayed.path.as_os_str().as_bytes())));
-    Ok(patterns)
+    let leaves = selection.let_through.keys().filter(|path| judged.base.get(path).is_some());
+    let back = taken_back(leaves, &patterns);
+    Ok(patterns.into_iter().chain(back).collect())
+}
+
+/// Patterns that take these files back. What else is in an excluded folder on the way to one stays excluded.
+fn taken_back<'a>(files: impl Iterator<Item = &'a RelPath>, patterns: &BTreeSet<String>) -> Vec<String> {
+    let (mut folders, mut back) = (BTreeSet::new(), Vec::new());
+    let mut alone = Vec::new();
+    for file in files {
+        let bytes = file.as_bytes();
+        for end in (0..bytes.len()).filter(|at| bytes[*at] == b'/') {
+            let folder = anchored(&bytes[..=end]);
+            let excluded = patterns.contains(&folder) || deny::list().denies_folder(&bytes[..end]);
+            if excluded && folders.insert(folder.clone()) {
+                back.extend([format!("!{folder}"), format!("{folder}*")]);
+            }
+        }
+        alone.push(format!("!{}", anchored(bytes)));
+    }
+    back.extend(alone);
+    back
 }
 
 /// The deny-list and the excludes. Exceptions of the deny-list stay home too: the contents of a new file cannot
@@ -106,6 +129,23 @@ mod tests {
             patterns.iter().any(|one| one.starts_with("**/.[dD][oO][cC][kK][eE][rR]/[cC]")),
             "{patterns:?}"
         );
+    }
+
+    #[test]
+    fn a_file_that_is_let_through_is_taken_back_and_its_excluded_folder_stays_so() {
+        let paths = [&b".npmrc"[..], b"t/ca.pem", b"out/.azure/x"].map(|path| RelPath::new(path).unwrap());
+        let patterns = BTreeSet::from(["/out/".to_owned()]);
+        let back = taken_back(paths.iter(), &patterns);
+        let expected = [
+            "!/out/",
+            "/out/*",
+            "!/out/.azure/",
+            "/out/.azure/*",
+            "!/.npmrc",
+            "!/t/ca.pem",
+            "!/out/.azure/x",
+        ];
+        assert_eq!(back, expected);
     }
 
     #[test]

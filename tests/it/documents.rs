@@ -106,6 +106,10 @@ fn the_documents_of_upload_and_version_are_as_described() {
     let odd_env = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"c\xff.pem");
     let _ = std::fs::write(repo.root().join(odd_env), "b\n");
     repo.commit("one");
+    home.write(
+        ".config/herdr/plugins/config/createos.sandbox/config.json",
+        r#"{"allowFiles": {"~/shop": ["gone.pem"]}}"#,
+    );
     if !has_odd {
         // A file system of text names only, as on macOS.
         return;

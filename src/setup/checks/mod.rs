@@ -1,10 +1,12 @@
 //! Every check of the doctor: the observation that a setup works on, judged. The ids are stable.
 
+mod allowed;
 mod keys;
 mod plugin;
 mod programs;
 mod surroundings;
 
+pub(super) use allowed::sentence as allowed_sentence;
 pub(super) use plugin::{NOT_LOCAL, shape};
 pub(super) use programs::{shadowed, without_account};
 
@@ -85,6 +87,7 @@ pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     let mut checks = before_setup(context);
     checks.push(plugin::plugin(context));
     checks.push(plugin::config(context));
+    checks.extend(allowed::allowed(context));
     checks.push(surroundings::server(context));
     checks.push(surroundings::herdr_config(context));
     checks.push(shape(context));

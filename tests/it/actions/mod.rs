@@ -11,6 +11,7 @@ mod focus;
 mod hands;
 mod holding;
 mod info;
+mod let_through;
 mod lists;
 mod lost;
 mod named;

@@ -66,7 +66,7 @@ fn herdrs_log_holds_the_result_line_behind_however_much_there_is_to_read() {
 #[test]
 fn every_action_has_exactly_its_own_fields() {
     let mut world = World::new();
-    let start = ["result", "box", "boxId", "pane", "agent"];
+    let start = ["result", "box", "boxId", "pane", "agent", "stayed", "stayedFiles"];
     world.script("hold", json!("create"));
     let first = world.begin("start");
     eventually("the new pane has the focus", LONG, || {

@@ -129,6 +129,8 @@ fn settings_that_only_our_plugin_knows_do_not_meet_another_one() {
     assert!(refused.stderr.contains("--force --provider createos"), "{}", refused.stderr);
     let _ = home.run(&[&args[..], &["--force", "--provider", "createos"]].concat()).success();
     assert!(!home.read(SETTINGS).contains("provider"));
+    home.write(SETTINGS, r#"{"allowFiles":{"~/shop":["a.pem"]}}"#);
+    let _ = home.run(&args).fails(1, "does not know \"allowFiles\"");
     home.write(SETTINGS, r#"{"allowSecrets":["a.pem"]}"#);
     let refused = home.run(&args).fails(1, "does not know \"allowSecrets\"");
     assert!(refused.stderr.contains("--reset"), "{}", refused.stderr);

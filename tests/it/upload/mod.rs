@@ -1,6 +1,7 @@
 //! `herdr upload`: what leaves a worktree and what stays home.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that fails may panic anywhere")]
 
+mod allowed;
 mod archive;
 mod git;
 mod index;

@@ -186,10 +186,10 @@ const BASE62: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst
 const BECH32: &[u8] = b"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L";
 
 /// Makes the random parts of a labelled line, and their check digits, independently of the program.
-struct Maker(u64);
+pub(super) struct Maker(u64);
 
 impl Maker {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
     }
 
@@ -204,7 +204,7 @@ impl Maker {
         (0..count).map(|_| char::from(alphabet[self.next() as usize % alphabet.len()])).collect()
     }
 
-    fn make(&mut self, template: &str) -> String {
+    pub(super) fn make(&mut self, template: &str) -> String {
         let mut text = String::new();
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {

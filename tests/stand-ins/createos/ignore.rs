@@ -4,6 +4,8 @@ use std::path::Path;
 
 /// One pattern.
 pub(crate) struct Pattern {
+    /// It takes back what patterns before it exclude.
+    back: bool,
     /// Only folders.
     folder: bool,
     /// It may stand for a name at any depth.
@@ -20,9 +22,10 @@ pub(crate) fn parse<'a>(values: impl Iterator<Item = &'a str>) -> Result<Vec<Pat
         if text.contains('"') {
             return Err(format!("invalid argument {text:?} for \"--ignore\": bare \" in non-quoted-field"));
         }
-        // A pattern that takes others back, and alternatives, are nothing that we are ever given.
+        let (back, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
+        // Alternatives are nothing that we are ever given.
         let alternatives = text.replace("\\\\", "").replace("\\{", "").contains('{');
-        if text.is_empty() || text == "/" || text.starts_with('!') || alternatives {
+        if text.is_empty() || text == "/" || alternatives {
             return Err(format!("unable to parse pattern: {text:?}"));
         }
         let absolute = text.starts_with('/');
@@ -30,6 +33,7 @@ pub(crate) fn parse<'a>(values: impl Iterator<Item = &'a str>) -> Result<Vec<Pat
         let folder = name.ends_with('/');
         let name = name.strip_suffix('/').unwrap_or(name);
         patterns.push(Pattern {
+            back,
             folder,
             anywhere: !absolute && !name.contains('/'),
             units: units(name.as_bytes()),
@@ -56,7 +60,9 @@ pub(crate) fn ignored(patterns: &[Pattern], path: &Path, is_folder: bool) -> boo
         // A repository's own folder is left alone without a pattern.
         let name = bytes[..end].rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         let vcs = is_folder && [&b".git"[..], b".svn", b".hg", b".bzr", b"_darcs"].contains(&name);
-        vcs || patterns.iter().any(|pattern| pattern.matches(&bytes[..end], is_folder))
+        // The last one that matches decides.
+        let last = patterns.iter().rev().find(|pattern| pattern.matches(&bytes[..end], is_folder));
+        vcs || last.is_some_and(|pattern| !pattern.back)
     })
 }
 
