@@ -5,11 +5,14 @@ use super::delete::delete_now;
 use super::forget::delete_box;
 use super::home::{self, NotHome};
 use super::inventory::{Inventory, Item, Owner, inventory, of_box};
+use super::report::{Notice, Report};
 use super::session::Session;
 use super::terminal::{self, Keys, Typed};
 use super::which::ready;
+use crate::command;
 use crate::createos::ProviderBox;
 use crate::error::{Error, Result};
+use crate::herdr::Place;
 use crate::state::Record;
 use crate::ui;
 use std::fmt::Write;
@@ -27,6 +30,17 @@ const FOOTER: usize = 5;
 /// The alternate screen without a cursor, and back.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
+
+/// After a key: opens the pane that shows the list.
+///
+/// # Errors
+/// Herdr refuses the pane.
+pub(super) fn open(session: &Session) -> Result<Report> {
+    session.herdr.open_plugin_pane("boxes", Place::Overlay, None, &[]).map_err(|error| {
+        Error::from(error).help(format!("or see them in a terminal: {}", command::action("boxes")))
+    })?;
+    Ok(Report::new("").notice(Notice::Nothing).field("result", "opened"))
+}
 
 /// Shows the list until `q` or Esc, or until a box is attached to. Without a terminal it is printed once.
 ///

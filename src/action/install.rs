@@ -90,7 +90,7 @@ pub(super) fn install(
 /// The installer's hosts that an allow-list keeps out.
 pub(super) fn blocked(agent: Agent, egress: &[EgressRule]) -> Vec<&'static str> {
     let passes = |host: &str| egress.is_empty() || egress.iter().any(|rule| rule.lets_pass(host, 443));
-    agent.spec().hosts.iter().map(String::as_str).filter(|host| !passes(host)).collect()
+    agent.spec().installer_hosts().filter(|host| !passes(host)).collect()
 }
 
 fn another_image() -> Command {

@@ -45,7 +45,7 @@ pub(crate) use trust::trust;
 
 use crate::cli::HerdrCommand;
 use crate::error::{Error, Kind, Result};
-use crate::herdr::{Caller, Place};
+use crate::herdr::{Caller, Invocation, Place};
 use crate::ui;
 use report::{Notice, Report, error_text, print_line};
 use session::Session;
@@ -76,6 +76,9 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         HerdrCommand::Sync(which) => action("sync", which.name, sync::sync),
         HerdrCommand::Prune { yes, discard, orphans } => {
             action("prune", None, |session| prune::prune(session, prune::Wish { yes, discard, orphans }))
+        }
+        HerdrCommand::Boxes if Invocation::from_env().caller == Caller::Key => {
+            action("boxes", None, boxes::open)
         }
         HerdrCommand::Boxes => pane(Session::open().and_then(|session| {
             detached::finish_abandoned(&session)?;

@@ -238,6 +238,18 @@ impl<'a> Provision<'a> {
                 missing.join(", "),
                 self.agent.spec().program
             ));
+            return;
+        }
+        let needed = self.agent.spec().needed_hosts().collect::<Vec<_>>();
+        let lets = |host: &str| self.config.egress.iter().any(|rule| rule.lets_pass(host, 443));
+        let missing: Vec<_> = needed.into_iter().filter(|host| !lets(host)).collect();
+        if !self.config.egress.is_empty() && !missing.is_empty() {
+            self.steps.interrupt();
+            ui::paragraph(format!(
+                "  note: egress does not list {}, which {} needs to be of use\n",
+                missing.join(", "),
+                self.agent.spec().title
+            ));
         }
     }
 

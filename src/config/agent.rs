@@ -41,9 +41,63 @@ pub(crate) struct AgentSpec {
     /// Variables that the installer needs to ask nothing.
     #[serde(default)]
     pub(crate) environment: BTreeMap<String, String>,
-    /// Hosts that the installer is downloaded from.
+    /// Hosts of the installer and of the agent.
     #[serde(default)]
-    pub(crate) hosts: Vec<String>,
+    hosts: Vec<AgentHost>,
+    /// The package manager whose registry it uses; its host is asked of that tool.
+    #[serde(default)]
+    pub(crate) registry: Option<String>,
+    /// Whether it talks to a model provider of the user's choice.
+    #[serde(default)]
+    pub(crate) provider: bool,
+}
+
+/// A host that an agent has to do with.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AgentHost {
+    host: String,
+    #[serde(rename = "for")]
+    used_for: HostUse,
+    /// Where that is known from; read by people and tests.
+    #[cfg_attr(not(test), expect(dead_code, reason = "it is there for who reads the file"))]
+    source: HostSource,
+}
+
+/// What a host is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum HostUse {
+    Installer,
+    Agent,
+    Extra,
+}
+
+/// How it is known that a host is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum HostSource {
+    Command,
+    Proxy,
+    Strings,
+    Documentation,
+    Redirect,
+}
+
+impl AgentSpec {
+    /// Hosts that the installer is downloaded from, redirects included.
+    pub(crate) fn installer_hosts(&self) -> impl Iterator<Item = &str> {
+        self.hosts_for(|used_for| used_for == HostUse::Installer)
+    }
+
+    /// Hosts without which the agent is not installed, or is of no use; a `*.` stands for all names below.
+    pub(crate) fn needed_hosts(&self) -> impl Iterator<Item = &str> {
+        self.hosts_for(|used_for| used_for != HostUse::Extra)
+    }
+
+    fn hosts_for(&self, is: impl Fn(HostUse) -> bool) -> impl Iterator<Item = &str> {
+        self.hosts.iter().filter(move |known| is(known.used_for)).map(|known| known.host.as_str())
+    }
 }
 
 #[derive(Deserialize)]
@@ -132,7 +186,17 @@ mod tests {
         for spec in Agent::ALL.map(Agent::spec) {
             let Some(install) = &spec.install else { continue };
             let host = install.split("https://").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
-            assert!(spec.hosts.iter().any(|known| known == host), "{}", spec.title);
+            let known = spec.hosts.iter().find(|known| known.host == host).unwrap();
+            assert_eq!((known.used_for, known.source), (HostUse::Installer, HostSource::Command), "{host}");
+        }
+    }
+
+    #[test]
+    fn an_agent_is_of_no_use_without_its_own_host_or_a_providers() {
+        for spec in Agent::ALL.map(Agent::spec).into_iter().filter(|spec| spec.install.is_some()) {
+            let own = spec.hosts.iter().any(|known| known.used_for == HostUse::Agent);
+            assert!(own || spec.provider, "{}", spec.title);
+            assert!(spec.installer_hosts().count() <= spec.needed_hosts().count());
         }
     }
 

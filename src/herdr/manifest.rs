@@ -54,6 +54,11 @@ impl Manifest {
         toml_edit::de::from_str(&text).map_err(|error| bad(first_line(error)))
     }
 
+    /// Its actions, without the plugin's id.
+    pub(crate) fn actions(&self) -> impl Iterator<Item = &str> {
+        self.actions.iter().map(|action| action.id.as_str())
+    }
+
     /// The manifest that this text is; none when it is none.
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         toml_edit::de::from_str(text).ok()

@@ -121,7 +121,10 @@ mod tests {
     fn the_actions_are_those_of_the_documentation() {
         assert_eq!(
             actions(),
-            ["start", "attach", "sync", "apply", "review", "undo", "pause", "resume", "info", "delete"]
+            [
+                "start", "attach", "sync", "apply", "review", "undo", "pause", "resume", "info", "delete",
+                "boxes"
+            ]
         );
     }
 

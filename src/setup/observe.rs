@@ -12,6 +12,7 @@ use crate::command;
 use crate::config::{Provider, Settings};
 use crate::createos::{Failure, Provider as Client};
 use crate::error::Error;
+use crate::exec::Run;
 use crate::herdr::{Diagnostics, Herdr, Manifest, Plugin, read_registry};
 use crate::paths::Paths;
 use crate::state::{Record, Store};
@@ -34,6 +35,8 @@ pub(crate) struct Observed {
     pub(crate) programs: BTreeMap<String, Program>,
     /// Requirements whose program a variable names.
     pub(crate) named: BTreeSet<String>,
+    /// The host of the package registry that the agent uses, where it uses one and its tool could be asked.
+    pub(crate) registry: Option<String>,
     /// What a shell runs under each program's name.
     pub(crate) on_path: BTreeMap<String, OnPath>,
     /// Whether what the registered plugin's manifest starts can be started; none when that was not tried.
@@ -84,6 +87,8 @@ pub(crate) struct Registered {
 pub(crate) struct Checkout {
     /// What its manifest starts and is not there.
     pub(crate) lacks: Option<String>,
+    /// Its actions.
+    pub(crate) actions: Vec<String>,
     /// Its real path, as Herdr will register it.
     pub(crate) root: PathBuf,
     /// It has a `build.sh`.
@@ -144,6 +149,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
             on_path: choices.iter().map(|(id, choice)| (id.clone(), choice.on_path.clone())).collect(),
             programs: choices.into_iter().map(|(id, choice)| (id, choice.program)).collect(),
             starts,
+            registry: if everything { registry(&request.settings, &config) } else { None },
             credentials: Credentials::look(paths.home(), |name| {
                 std::env::var_os(name).is_some_and(|value| !value.is_empty())
             }),
@@ -179,6 +185,30 @@ fn choose(wanted: &[&Requirement], paths: &Paths) -> BTreeMap<String, Choice> {
             .collect();
         asked.into_iter().map(|(id, choice)| (id, join(choice))).collect()
     })
+}
+
+/// The host of the agent's package registry, by the tool that would use it: nothing is assumed.
+fn registry(flags: &Settings, config: &FileSeen) -> Option<String> {
+    let settings = flags.clone().over(Settings::salvage(config.contents()).0).resolve();
+    let tool = settings.agent.spec().registry.as_ref().filter(|_| !settings.egress.is_empty())?;
+    let cache = tempfile::tempdir().ok()?;
+    let ended = Run::new(which::which(tool).ok()?)
+        .args(["config", "get", "registry"])
+        .cwd("/")
+        // It would log into the home folder, and look for a newer self.
+        .env("npm_config_cache", cache.path())
+        .env("npm_config_logs_max", "0")
+        .env("npm_config_update_notifier", "false")
+        .limit(programs::LIMIT)
+        .run()
+        .ok()?;
+    let address = ended.stdout_text();
+    let address = address.trim();
+    let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"))?;
+    let host = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;
+    let host = host.rsplit_once(':').map_or(host, |(host, _port)| host);
+    let is_host = !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || ".-".contains(c));
+    (ended.success() && is_host).then(|| host.to_owned())
 }
 
 /// Whether two spellings lead to the same folder.
@@ -237,6 +267,7 @@ fn checkout(folder: &Path, id: &str) -> Result<Checkout, Error> {
     let lacks = manifest.programs().into_iter().find(|program| Manifest::resolve(&root, program).is_none());
     Ok(Checkout {
         lacks: lacks.map(str::to_owned),
+        actions: manifest.actions().map(str::to_owned).collect(),
         has_build: root.join("build.sh").is_file(),
         runs_on_bun: manifest.runs_on_bun(&root),
         root,

@@ -4,14 +4,15 @@ use super::change::{Change, FileChange};
 use super::observe::Observed;
 use super::plan::{Displaced, Plan, Warning};
 use super::receipt::What;
-use super::request::Request;
-use super::{backup, words};
+use super::request::{Request, WantedPlugin};
+use super::{backup, template, words};
 use crate::error::{Error, Result};
 use crate::keys::{self, Added, Chord, KeysError, Placed, State, Wanted};
 use crate::paths::Paths;
 
 /// Adds what happens to `config.toml`.
 pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, paths: &Paths) -> Result<()> {
+    refuse_unknown(request, observed)?;
     warn_direct(plan, request);
     let file = &observed.keys;
     let shown = paths.show(&file.path);
@@ -95,6 +96,23 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
         rebound,
     }));
     Ok(())
+}
+
+/// Refuses a chord for an action that the wanted plugin does not have: its key would do nothing.
+fn refuse_unknown(request: &Request, observed: &Observed) -> Result<()> {
+    let template = template::herdr();
+    let actions: &[String] = match (&request.plugin, &observed.checkout) {
+        (WantedPlugin::Checkout(_), Some(Ok(checkout))) => &checkout.actions,
+        (WantedPlugin::Github(source), _) if source.repository == template.plugin.github => {
+            &template.plugin.github_actions
+        }
+        _ => return Ok(()),
+    };
+    let Some(action) = request.chosen_keys.iter().find(|chosen| !actions.contains(chosen)) else {
+        return Ok(());
+    };
+    let error = Error::usage(format!("this plugin has no action {action}, so no key can run it"));
+    Err(error.help(format!("it has: {}", actions.join(", "))).help("leave that --key out"))
 }
 
 /// The file without our older bindings of actions for which the command line chooses another chord. An

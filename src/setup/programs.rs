@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A version is printed at once; a program that hangs must not hang the doctor.
-const LIMIT: Duration = Duration::from_secs(10);
+pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
 /// What was found of one required program.
 #[derive(Debug, Clone, PartialEq, Eq)]

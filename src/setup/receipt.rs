@@ -333,10 +333,16 @@ impl Receipt {
         known.left.push(after);
     }
 
-    /// Notes that the registration is going to change. The first original stays.
+    /// Notes that the registration is going to change. The first original stays, unless somebody has put another
+    /// plugin in place of the one that we left: that is what an undo gives back then.
     pub(crate) fn note_plugin(&mut self, from: &PluginState, to: &PluginState) {
         match &mut self.plugin {
-            Some(known) => known.left = to.clone(),
+            Some(known) => {
+                if *from != PluginState::Absent && !from.is_at(&known.left) {
+                    known.original = from.clone();
+                }
+                known.left = to.clone();
+            }
             none => *none = Some(PluginReceipt { original: from.clone(), left: to.clone() }),
         }
     }

@@ -342,7 +342,10 @@ fn wanted_keys(chosen: &[(String, Chord)]) -> Vec<Wanted> {
 
 /// What Herdr's help panel shows for an action that the template gives no key.
 pub(super) fn description(action: &str) -> String {
-    format!("{action} the sandbox of this pane")
+    match action {
+        "boxes" => "list the sandboxes".into(),
+        action => format!("{action} the sandbox of this pane"),
+    }
 }
 
 #[cfg(test)]

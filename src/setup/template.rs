@@ -27,6 +27,8 @@ pub(crate) struct PluginTemplate {
     pub(crate) id: String,
     /// The default of `--source github`: `OWNER/REPO/PATH`.
     pub(crate) github: String,
+    /// The actions of that plugin.
+    pub(crate) github_actions: Vec<String>,
 }
 
 /// A program that has to be there, with a minimum version.

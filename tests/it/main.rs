@@ -8,6 +8,7 @@ mod actions;
 #[cfg(target_os = "linux")]
 mod apply;
 mod cli;
+mod commands;
 #[cfg(target_os = "linux")]
 mod createos_contract;
 mod documents;

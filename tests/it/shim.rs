@@ -105,11 +105,50 @@ fn the_official_program_may_call_itself_by_name() {
 }
 
 #[test]
-fn setup_of_herdr_is_ours() {
+fn setup_of_herdr_is_ours_and_so_is_all_of_it_where_the_official_program_has_none() {
     let shimmed = Shimmed::new(OFFICIAL);
-    for args in [&["sandbox", "setup", "herdr", "--help"][..], &["-o", "table", "sb", "setup", "--help"]] {
+    for args in [
+        &["sandbox", "setup", "herdr", "--help"][..],
+        &["-o", "table", "sb", "setup", "--help"],
+        &["sandbox", "setup"],
+        &["sandbox", "setup", "help"],
+    ] {
         let help = shimmed.run(args).success();
         assert!(help.stdout.contains("createos-sandbox setup"), "{help:?}");
+    }
+    // Without an official program, too; and flags alone are ours then.
+    let none = shimmed.path(&["shim"]);
+    let help = shimmed.run_on(&none, &["sandbox", "setup"]).success();
+    assert!(help.stdout.contains("createos-sandbox setup"), "{help:?}");
+    let doctor = shimmed.run_on(&none, &["sandbox", "setup", "--doctor"]);
+    assert!(doctor.stdout.contains("createos-sandbox setup herdr --doctor"), "{doctor:?}");
+}
+
+/// An official program with a setup of its own for several hosts.
+const WITH_HOSTS: &str = r#"#!/bin/sh
+case "$*" in
+'sandbox --help') printf 'COMMANDS:\n   list      Show all\n   setup     Set a host up\n' ;;
+'sandbox setup' | 'sandbox setup --help' | 'sandbox setup -h') printf 'COMMANDS:\n   claude-code, claude  Claude Code\n   herdr                Herdr\n   opencode             OpenCode\n' ;;
+*) echo "official [$*]" ;;
+esac
+"#;
+
+#[test]
+fn the_official_hosts_stay_in_sight_with_our_word_on_herdrs_line() {
+    let shimmed = Shimmed::new(WITH_HOSTS);
+    for args in [&["sandbox", "setup"][..], &["sandbox", "setup", "--help"], &["sandbox", "setup", "-h"]] {
+        let hosts = shimmed.run(args).success();
+        assert_eq!(
+            hosts.stdout,
+            "COMMANDS:\n   claude-code, claude  Claude Code\n   herdr                Herdr (by createos-sandbox)\n   \
+             opencode             OpenCode\n",
+            "{args:?}"
+        );
+    }
+    let help = shimmed.run(&["sandbox", "setup", "herdr", "--help"]).success();
+    assert!(help.stdout.contains("createos-sandbox setup"), "{help:?}");
+    for args in [&["sandbox", "setup", "--doctor"][..], &["sandbox", "setup", "claude-code", "--doctor"]] {
+        assert_eq!(shimmed.run(args).stdout, format!("official [{}]\n", args.join(" ")));
     }
 }
 

@@ -1,10 +1,8 @@
 //! The plugin, its settings, and whether what it has written down is still there.
 
 use super::Context;
-use crate::command;
 use crate::config::{Agent, Config, Provider, Settings};
-use crate::herdr::Manifest;
-use crate::paths::PLUGIN_ID;
+use crate::herdr::{Manifest, Plugin};
 use crate::setup::bundle;
 use crate::setup::check::{Check, Status};
 use crate::setup::observe::same_folder;
@@ -34,10 +32,8 @@ pub(super) fn plugin(context: &Context<'_>) -> Check {
         Err(reason) => {
             Check::fail("plugin", format!("its manifest is gone: {reason}")).fixed_by(context.setup())
         }
-        Ok(_) if !plugin.enabled => {
-            let enable = command::herdr(["plugin", "enable", PLUGIN_ID]);
-            Check::fail("plugin", "it is disabled").fix(format!("{enable}\nor: {}", context.setup()))
-        }
+        // Herdr's own way to enable it needs a server.
+        Ok(_) if !plugin.enabled => Check::fail("plugin", "it is disabled").fixed_by(context.setup()),
         Ok(manifest) if manifest.id != plugin.id => {
             Check::fail("plugin", format!("its manifest now says \"{}\"", manifest.id))
                 .fixed_by(context.setup())
@@ -50,6 +46,10 @@ pub(super) fn plugin(context: &Context<'_>) -> Check {
                 _ => "a checkout".into(),
             };
             let check = match &context.observed.starts {
+                _ if let Some(who) = replaced_by(context, plugin) => Check::warn(
+                    "plugin",
+                    format!("{who} in place of ours: {} {}, {how}", plugin.id, manifest.version),
+                ),
                 Some(Err(reason)) => Check::fail("plugin", format!("no key works: {reason}")),
                 _ if bundled => {
                     as_written(context, manifest, format!("{} {}, {how}", plugin.id, manifest.version))
@@ -61,6 +61,27 @@ pub(super) fn plugin(context: &Context<'_>) -> Check {
         }
     };
     check.path(root).required()
+}
+
+/// Who has put the registered plugin in place of the one that a setup here registered.
+fn replaced_by(context: &Context<'_>, plugin: &Plugin) -> Option<&'static str> {
+    let receipt = context.observed.receipt.as_ref().ok()?.as_ref()?;
+    let now = PluginState::of(Some(plugin));
+    if now.is_at(&receipt.plugin.as_ref()?.left) {
+        return None;
+    }
+    let official = context.template.plugin.github.split('/').take(2).collect::<Vec<_>>().join("/");
+    let is_official = match &now {
+        PluginState::Github { source, .. } => source.repository.starts_with(&official),
+        PluginState::Linked { root, .. } => {
+            root.starts_with(context.paths.home().join(".config/createos/plugins"))
+        }
+        PluginState::Absent => false,
+    };
+    Some(match is_official {
+        true => "the official `createos sandbox setup herdr` has put its plugin",
+        false => "another plugin was put",
+    })
 }
 
 /// Whether the bundled manifest is the one that this program would write for the program that it starts.
@@ -146,7 +167,7 @@ pub(in crate::setup) fn shape(context: &Context<'_>) -> Check {
 /// Why an egress list and local boxes do not go together.
 pub(in crate::setup) const NOT_LOCAL: &str = "boxes on this machine cannot enforce an egress list";
 
-/// Whether the allow-list lets the agent's installer through.
+/// Whether the allow-list lets the agent and its installer through. What is not known is not called good.
 pub(super) fn egress(context: &Context<'_>) -> Check {
     let config = context.config();
     if config.egress.is_empty() {
@@ -157,26 +178,41 @@ pub(super) fn egress(context: &Context<'_>) -> Check {
     }
     let rules = config.egress.len();
     let plural = if rules == 1 { "rule" } else { "rules" };
-    let spec = config.agent.spec();
-    let blocked: Vec<&String> = spec
-        .hosts
-        .iter()
-        .filter(|host| !config.egress.iter().any(|rule| rule.lets_pass(host, 443)))
-        .collect();
-    if blocked.is_empty() || config.agent == Agent::Shell {
-        return Check::ok("egress", format!("{rules} {plural}; the installer of {} passes", spec.title));
+    if config.agent == Agent::Shell {
+        return Check::ok("egress", format!("{rules} {plural}; a shell needs none"));
     }
-    let by_address = config.egress.iter().any(|rule| rule.is_about_addresses());
-    let doubt = if by_address { ", unless a rule for addresses does" } else { "" };
-    let hosts = blocked.iter().map(|host| host.as_str()).collect::<Vec<_>>();
-    let all = config.egress.iter().map(|rule| rule.as_str()).chain(hosts.iter().copied());
-    let fix = context.forced().without("--egress");
-    let fix = all.fold(fix, |fix, rule| fix.with("--egress", rule));
-    Check::warn(
-        "egress",
-        format!("no rule lets the installer of {} reach {}{doubt}", spec.title, hosts.join(", ")),
-    )
-    .fix(fix)
+    let spec = config.agent.spec();
+    let registry = spec.registry.as_ref().map(|_| context.observed.registry.as_deref());
+    let needed = spec.needed_hosts().chain(registry.flatten());
+    let passes = |host: &str| config.egress.iter().any(|rule| rule.lets_pass(host, 443));
+    let blocked: Vec<&str> = needed.filter(|host| !passes(host)).collect();
+    if !blocked.is_empty() {
+        let by_address = config.egress.iter().any(|rule| rule.is_about_addresses());
+        let doubt = if by_address { ", unless a rule for addresses does" } else { "" };
+        let all = config.egress.iter().map(|rule| rule.as_str()).chain(blocked.iter().copied());
+        let fix = all.fold(context.forced().without("--egress"), |fix, rule| fix.with("--egress", rule));
+        let who = spec.title.as_str();
+        return Check::warn(
+            "egress",
+            format!("no rule lets {who} or its installer reach {}{doubt}", blocked.join(", ")),
+        )
+        .fix(fix);
+    }
+    let everything = passes("*");
+    let unknown = [
+        (registry == Some(None)).then_some("its package registry"),
+        spec.provider.then_some("its model provider"),
+    ];
+    let unknown: Vec<&str> = unknown.into_iter().flatten().filter(|_| !everything).collect();
+    if unknown.is_empty() {
+        return Check::ok("egress", format!("{rules} {plural}; {} and its installer pass", spec.title));
+    }
+    let message = format!(
+        "{rules} {plural}; what is known of {} passes, but nobody here knows the host of {}",
+        spec.title,
+        unknown.join(" and ")
+    );
+    Check::note("egress", message).fix("add it to egress in config.json, if it is not there")
 }
 
 /// Whether the recorded programs still exist.

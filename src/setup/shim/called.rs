@@ -37,26 +37,46 @@ pub(crate) fn is_called_as_createos(argv0: Option<&OsStr>) -> bool {
 pub(crate) fn run_as_createos(args: &[OsString]) -> Result<u8> {
     let nested = depth()?;
     match Call::of(args) {
-        Call::Setup { env, args } => {
-            let own = Own::of_this_process().ok_or_else(|| {
-                Error::cannot_run("this binary was moved or removed while it ran").help("call it once more")
-            })?;
-            let run = env.into_iter().fold(Run::new(own.path()), |run, (name, value)| run.env(name, value));
-            // Its own name, or we would be asked the same again.
-            Err(run.arg("setup").args(args).replace(Some(OsStr::new(env!("CARGO_PKG_NAME")))).into())
-        }
+        Call::Setup { env, args } => Err(ours(args, &env)?),
         Call::Help => help::show(&real()?, args, &nested),
-        Call::Official => {
-            Err(Run::new(real()?).args(args).env(LOOP, nested).replace(Some(OsStr::new(PROGRAM_NAME))).into())
-        }
+        Call::Hosts => match real() {
+            Ok(official) if help::has_setup(&official, &nested)? => {
+                help::show_hosts(&official, args, &nested)
+            }
+            _ => Err(ours(["--help".into()], &[])?),
+        },
+        Call::Flags { env, args: flags } => match real() {
+            Ok(official) if help::has_setup(&official, &nested)? => Err(pass_on(official, args, &nested)),
+            _ => Err(ours(flags, &env)?),
+        },
+        Call::Official => Err(pass_on(real()?, args, &nested)),
     }
+}
+
+/// Becomes our own `setup`; comes back with an error only.
+fn ours(args: impl IntoIterator<Item = OsString>, env: &[(&'static str, OsString)]) -> Result<Error> {
+    let own = Own::of_this_process().ok_or_else(|| {
+        Error::cannot_run("this binary was moved or removed while it ran").help("call it once more")
+    })?;
+    let run = env.iter().fold(Run::new(own.path()), |run, (name, value)| run.env(*name, value));
+    // Its own name, or we would be asked the same again.
+    Ok(run.arg("setup").args(args).replace(Some(OsStr::new(env!("CARGO_PKG_NAME")))).into())
+}
+
+/// Becomes the official program; comes back with an error only.
+fn pass_on(official: std::path::PathBuf, args: &[OsString], nested: &str) -> Error {
+    Run::new(official).args(args).env(LOOP, nested).replace(Some(OsStr::new(PROGRAM_NAME))).into()
 }
 
 /// What a command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 enum Call {
-    /// `[globals] sandbox setup [herdr] …`, with the globals as variables and what follows.
+    /// `[globals] sandbox setup herdr …`, with the globals as variables and what follows.
     Setup { env: Vec<(&'static str, OsString)>, args: Vec<OsString> },
+    /// `[globals] sandbox setup`, alone or with a word for help: the list of hosts, where there is one.
+    Hosts,
+    /// The same with flags and no host: the official program's, where it has a setup.
+    Flags { env: Vec<(&'static str, OsString)>, args: Vec<OsString> },
     /// `[globals] sandbox --help`, which gains a line.
     Help,
     /// Anything else.
@@ -67,18 +87,17 @@ impl Call {
     fn of(args: &[OsString]) -> Self {
         let mut env = Vec::new();
         let Some(rest) = word(args, &["sandbox", "sb"], &mut env) else { return Self::Official };
-        if let [only] = rest
-            && ["--help", "-help", "-h", "--h", "help"].iter().any(|help| only == help)
-        {
+        let is_help = |rest: &[OsString]| matches!(rest, [only] if ["--help", "-help", "-h", "--h", "help"].iter().any(|help| only == help));
+        if is_help(rest) {
             return Self::Help;
         }
         let Some(rest) = word(rest, &["setup"], &mut env) else { return Self::Official };
-        let args = match rest.split_first() {
-            None => &[],
-            Some((first, after)) if first == "herdr" => after,
-            Some((first, _)) if first.as_bytes().starts_with(b"-") && first != "--" => rest,
+        let (args, names_herdr) = match rest.split_first() {
+            Some((first, after)) if first == "herdr" => (after, true),
+            _ if rest.is_empty() || is_help(rest) => return Self::Hosts,
+            Some((first, _)) if first.as_bytes().starts_with(b"-") && first != "--" => (rest, false),
             // Another host: opencode, codex, …
-            Some(_) => return Self::Official,
+            _ => return Self::Official,
         };
         let mut args = args.to_vec();
         // `-o json` is the official way to ask for a document.
@@ -87,7 +106,7 @@ impl Call {
         {
             args.push("--json".into());
         }
-        Self::Setup { env, args }
+        if names_herdr { Self::Setup { env, args } } else { Self::Flags { env, args } }
     }
 }
 
@@ -179,8 +198,18 @@ mod tests {
     fn setup_of_herdr_is_ours_wherever_the_globals_stand() {
         assert_eq!(call("sandbox setup herdr"), setup(&[], ""));
         assert_eq!(call("sb setup herdr --doctor"), setup(&[], "--doctor"));
-        assert_eq!(call("sandbox setup"), setup(&[], ""));
-        assert_eq!(call("sandbox setup --agent codex"), setup(&[], "--agent codex"));
+        for hosts in [
+            "sandbox setup",
+            "-o json sb setup",
+            "sandbox setup --help",
+            "sandbox setup -h",
+            "sandbox setup help",
+        ] {
+            assert_eq!(call(hosts), Call::Hosts, "{hosts}");
+        }
+        let flags = ["--agent", "codex"].map(OsString::from).to_vec();
+        assert_eq!(call("sandbox setup --agent codex"), Call::Flags { env: Vec::new(), args: flags });
+        assert_eq!(call("sandbox setup herdr --help"), setup(&[], "--help"));
         assert_eq!(
             call("-o json --api-key=k -d sandbox --api-url https://x setup herdr --doctor"),
             setup(

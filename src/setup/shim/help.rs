@@ -5,6 +5,7 @@ use crate::exec::Run;
 use crate::ui;
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 const NAME: &str = "setup";
 const WHAT: &str = "Set up Herdr for sandboxed agents, or check the setup (createos-sandbox)";
@@ -20,20 +21,75 @@ pub(super) fn show(program: &Path, args: &[OsString], nested: &str) -> Result<u8
     Ok(u8::try_from(ended.code()).unwrap_or(1))
 }
 
-/// Adds the line to the list of commands, aligned with the others, before `help` if that is the last.
-fn with_setup(help: &str) -> String {
-    let lines: Vec<&str> = help.split_inclusive('\n').collect();
+/// Whether the official program has a `setup` of its own.
+///
+/// # Errors
+/// It cannot be run.
+pub(super) fn has_setup(program: &Path, nested: &str) -> Result<bool> {
+    let ended = Run::new(program)
+        .args(["sandbox", "--help"])
+        .env(super::called::LOOP, nested)
+        .limit(Duration::from_secs(10))
+        .run()?;
+    let text = ended.stdout_text();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    Ok(commands(&lines).is_some_and(|(_, commands)| commands.iter().any(|(_, name)| name == NAME)))
+}
+
+/// Shows what the official program says of its own `setup`, with our word on the line for Herdr.
+///
+/// # Errors
+/// It cannot be run.
+pub(super) fn show_hosts(program: &Path, args: &[OsString], nested: &str) -> Result<u8> {
+    let ended = Run::new(program).args(args).env(super::called::LOOP, nested).run()?;
+    if !ended.stderr_text().is_empty() {
+        ui::note(ended.stderr_text().trim_end());
+    }
+    let text = ended.stdout_text();
+    let text = if ended.success() { with_our_word(&text) } else { text };
+    let _closed_pipe = ui::raw(text.as_bytes());
+    Ok(u8::try_from(ended.code()).unwrap_or(1))
+}
+
+/// Says on Herdr's line who answers.
+fn with_our_word(help: &str) -> String {
+    let is_herdrs =
+        |line: &str| line.split([' ', ',', '\t', '\n']).find(|word| !word.is_empty()) == Some("herdr");
+    let mut any = false;
+    let mut shown: String = help
+        .split_inclusive('\n')
+        .map(|line| match is_herdrs(line) && line.starts_with([' ', '\t']) {
+            true => {
+                any = true;
+                format!("{} (by createos-sandbox)\n", line.trim_end())
+            }
+            false => line.to_owned(),
+        })
+        .collect();
+    if !any {
+        let gap = if shown.ends_with('\n') || shown.is_empty() { "" } else { "\n" };
+        shown.push_str(&format!("{gap}\nALSO:\n   herdr  {WHAT}\n"));
+    }
+    shown
+}
+
+/// Where the list of commands begins, and each of its lines with its command; none where there is no list.
+fn commands(lines: &[&str]) -> Option<(usize, Vec<(usize, String)>)> {
     let is_heading = |line: &str| !line.starts_with([' ', '\t']) && line.trim_end().ends_with(':');
-    let start = lines.iter().position(|line| line.trim_end() == "COMMANDS:").map(|at| at + 1);
-    let Some(start) = start else {
-        let gap = if help.ends_with('\n') || help.is_empty() { "" } else { "\n" };
-        return format!("{help}{gap}\nALSO:\n   {NAME}  {WHAT}\n");
-    };
+    let start = lines.iter().position(|line| line.trim_end() == "COMMANDS:")? + 1;
     let end = lines[start..].iter().position(|line| is_heading(line)).map_or(lines.len(), |at| start + at);
     let command =
         |line: &str| line.split([' ', ',', '\t', '\n']).find(|word| !word.is_empty()).map(str::to_owned);
-    let commands: Vec<(usize, String)> =
-        (start..end).filter_map(|at| Some((at, command(lines[at])?))).collect();
+    Some((start, (start..end).filter_map(|at| Some((at, command(lines[at])?))).collect()))
+}
+
+/// Adds the line to the list of commands, aligned with the others, before `help` if that is the last.
+fn with_setup(help: &str) -> String {
+    let lines: Vec<&str> = help.split_inclusive('\n').collect();
+    let Some((start, commands)) = commands(&lines) else {
+        let gap = if help.ends_with('\n') || help.is_empty() { "" } else { "\n" };
+        return format!("{help}{gap}\nALSO:\n   {NAME}  {WHAT}\n");
+    };
     if commands.iter().any(|(_, name)| name == NAME) {
         return help.into();
     }

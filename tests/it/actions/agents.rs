@@ -101,7 +101,7 @@ fn an_agent_that_the_image_carries_is_not_installed_again_whatever_egress_allows
 chmod +x ~/.local/bin/claude"#;
     world.script("image", json!(format!("{}\n{carried}", image("claude", "~/.local/bin", 0))));
     let (id, pane) = world.start();
-    let warning = "note: egress does not list claude.ai: if the image lacks claude";
+    let warning = "note: egress does not list claude.ai, downloads.claude.ai: if the image lacks claude";
     world.sees(&pane, warning);
     world.sees(&pane, "4/5 install claude 2.0.9 /home/agent/.local/bin/claude, of the image");
     assert_eq!(world.in_box(&id, "cat ~/asked 2>/dev/null || true"), "");
@@ -109,7 +109,8 @@ chmod +x ~/.local/bin/claude"#;
 
 #[test]
 fn under_an_egress_list_the_install_is_tried_again_until_its_names_work() {
-    let mut world = World::with_config(json!({ "agent": "claude-code", "egress": ["claude.ai"] }));
+    let mut world =
+        World::with_config(json!({ "agent": "claude-code", "egress": ["claude.ai", "downloads.claude.ai"] }));
     world.script("image", json!(image("claude", "~/.local/bin", 2)));
     let (id, pane) = world.start();
     world.sees(&pane, "Could not resolve host");
@@ -122,7 +123,12 @@ fn under_an_egress_list_the_install_is_tried_again_until_its_names_work() {
 fn an_install_that_cannot_work_fails_at_once_and_its_box_is_gone() {
     for (egress, words, fix, tries) in [
         (json!([]), "the installer of Claude Code failed with exit code 6", "try again", 1),
-        (json!(["github.com"]), "egress in config.json allows github.com only", "add claude.ai to egress", 1),
+        (
+            json!(["github.com"]),
+            "egress in config.json allows github.com only",
+            "add claude.ai, downloads.claude.ai to egress",
+            1,
+        ),
     ] {
         let mut world = World::with_config(json!({ "agent": "claude-code", "egress": egress }));
         world.script("image", json!(image("claude", "~/.local/bin", 1)));

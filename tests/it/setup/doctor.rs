@@ -398,18 +398,62 @@ fn a_key_of_this_shell_alone_is_a_warning_and_its_value_is_never_shown() {
 }
 
 #[test]
-fn an_allow_list_is_compared_with_the_agents_installer() {
+fn an_allow_list_is_compared_with_every_host_of_the_agent_and_its_installer() {
     let home = machine(User::Me);
     let _herdr = Herdr::in_home(&home);
-    home.write(SETTINGS, r#"{"agent":"codex","egress":["github.com"]}"#);
-    let doctor = home.run(&["setup", "--doctor"]).success();
-    assert!(
-        doctor.stdout.contains("no rule lets the installer of Codex reach chatgpt.com"),
-        "{}",
-        doctor.stdout
+    let egress = |agent: &str, rules: &[&str]| {
+        let settings = serde_json::json!({ "agent": agent, "egress": rules });
+        home.write(SETTINGS, settings.to_string());
+        let report = home.run(&["setup", "--doctor", "--json"]).success().json();
+        let checks = report["checks"].as_array().expect("checks").clone();
+        checks.into_iter().find(|check| check["id"] == "egress").expect("the check")
+    };
+    // The host of the install script alone brings nothing.
+    for (agent, script, missing) in [
+        ("claude-code", "claude.ai", "downloads.claude.ai, api.anthropic.com, platform.claude.com"),
+        (
+            "codex",
+            "chatgpt.com",
+            "api.github.com, github.com, release-assets.githubusercontent.com, auth.openai.com",
+        ),
+        ("cursor", "cursor.com", "downloads.cursor.com, *.cursor.sh, *.cursorapi.com"),
+    ] {
+        let check = egress(agent, &[script]);
+        assert_eq!(check["status"], "warn", "{check}");
+        assert!(check["message"].as_str().unwrap().ends_with(&format!(" reach {missing}")), "{check}");
+        // What is proposed makes it good.
+        let fix = check["fix"].as_str().unwrap().replace('\'', "");
+        let words: Vec<&str> = fix.split(' ').skip(1).chain(["--yes"]).collect();
+        let _ = home.run(&words).success();
+        let report = home.run(&["setup", "--doctor", "--json"]).success().json();
+        let check = report["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|check| check["id"] == "egress")
+            .unwrap()
+            .clone();
+        assert_eq!(check["status"], "ok", "{check}");
+        let _ = home.run(&["setup", "--undo", "--yes"]).success();
+    }
+    // A package registry is asked of its tool, and what nobody knows is not called good.
+    let known = ["opencode.ai", "*.opencode.ai", "github.com", "*.github.com", "*.githubusercontent.com"];
+    program(
+        &home,
+        "bin/npm",
+        "#!/bin/sh\n[ \"$*\" = 'config get registry' ] && echo https://packages.example.com/x/\n",
     );
-    let fix = "fix: createos-sandbox setup herdr --force --egress github.com --egress chatgpt.com";
-    assert!(doctor.stdout.contains(fix), "{}", doctor.stdout);
+    let check = egress("opencode", &known);
+    assert!(check["message"].as_str().unwrap().ends_with(" reach packages.example.com"), "{check}");
+    let check = egress("opencode", &[&known[..], &["packages.example.com"]].concat());
+    assert_eq!(check["status"], "note", "{check}");
+    assert!(check["message"].as_str().unwrap().ends_with("the host of its model provider"), "{check}");
+    program(&home, "bin/npm", "#!/bin/sh\nexit 1\n");
+    let check = egress("opencode", &known);
+    assert_eq!(check["status"], "note", "{check}");
+    let words = "the host of its package registry and its model provider";
+    assert!(check["message"].as_str().unwrap().ends_with(words), "{check}");
+    assert_eq!(egress("opencode", &["*"])["status"], "ok");
 }
 
 #[test]

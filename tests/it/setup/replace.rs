@@ -193,3 +193,59 @@ fn a_checkout_of_something_else_is_refused() {
     let _ = home.run(&["setup", "--local", "other"]).fails(2, "is the plugin \"some.other\"");
     let _ = home.run(&["setup", "--local", "empty"]).fails(2, "herdr-plugin.toml");
 }
+
+/// The official `setup herdr` registers its own plugin under the same id: the doctor says so, setup brings ours back,
+/// and undo gives back what was there before it.
+#[test]
+fn a_plugin_that_the_official_setup_put_in_place_of_ours_is_named_and_ours_comes_back() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    let plugin = |home: &Home| {
+        let report = home.run(&["setup", "--doctor", "--json"]).json();
+        let checks = report["checks"].as_array().expect("checks").clone();
+        checks.into_iter().find(|check| check["id"] == "plugin").expect("the check")
+    };
+    let _ = home.run(&["setup"]).success();
+    let manifest = "id = \"createos.sandbox\"\nname = \"x\"\nversion = \"1.0.0\"\nmin_herdr_version = \"0.7.5\"\n\
+                    platforms = [\"linux\", \"macos\"]\n[[actions]]\nid = \"start\"\ntitle = \"S\"\ncommand = [\"bun\", \"x.ts\"]\n";
+    let theirs = ".config/createos/plugins/createos-plugin/packages/herdr-plugin";
+    home.write(&format!("{theirs}/herdr-plugin.toml"), manifest);
+    let _ = herdr.run(&["plugin", "link", theirs]).success();
+    let check = plugin(&home);
+    assert_eq!((&check["status"], &check["fixable"]), (&"warn".into(), &true.into()), "{check}");
+    let words = "the official `createos sandbox setup herdr` has put its plugin in place of ours";
+    assert!(check["message"].as_str().unwrap().contains(words), "{check}");
+    let _ = home.run(&["setup"]).success();
+    let check = plugin(&home);
+    assert_eq!(check["status"], "ok", "{check}");
+    let _ = home.run(&["setup", "--undo", "--yes"]).success();
+    let root = home.path().join(theirs);
+    assert_eq!(herdr.registry()[0]["plugin_root"], root.to_str().unwrap());
+}
+
+#[test]
+fn a_key_for_an_action_that_the_plugin_lacks_is_refused_and_every_action_of_ours_can_have_one() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.write("theirs/herdr-plugin.toml", FOREIGN);
+    program(&home, "theirs/run.sh", "#!/bin/sh\n");
+    program(&home, "bin/bun", "#!/bin/sh\necho 1.1.29\n");
+    for source in [["--local", "theirs"], ["--source", "github"]] {
+        let refused = home.run(&["setup", source[0], source[1], "--key", "review=prefix+alt+r"]);
+        refused.fails(2, "this plugin has no action review");
+    }
+    let keys = ["review", "undo", "pause", "resume", "boxes"];
+    let chords: Vec<String> =
+        keys.iter().map(|action| format!("{action}=prefix+alt+{}", &action[..1])).collect();
+    let mut args = vec!["setup"];
+    args.extend(
+        chords.iter().filter(|chord| !chord.starts_with("resume")).flat_map(|chord| ["--key", chord]),
+    );
+    let _ = home.run(&args).success();
+    let now = home.read(CONFIG);
+    for action in ["review", "undo", "pause", "boxes"] {
+        assert!(now.contains(&format!("command = \"createos.sandbox.{action}\"")), "{now}");
+    }
+    let _ = home.run(&["setup", "--undo", "--yes"]).success();
+    assert!(!home.path().join(CONFIG).exists());
+}

@@ -4,6 +4,7 @@
 mod git;
 mod herdr;
 mod http;
+pub mod printed;
 mod pty;
 mod terminal;
 
@@ -201,11 +202,14 @@ impl Home {
 #[must_use = "assert on the exit code or the output"]
 pub fn outcome(mut command: Command) -> Outcome {
     let output = command.output().expect("the program starts");
-    Outcome {
+    let outcome = Outcome {
         code: output.status.code().unwrap_or_else(|| 128 + output.status.signal().unwrap_or(0)),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+    };
+    printed::are_commands(&outcome.stderr);
+    printed::are_commands(&outcome.stdout);
+    outcome
 }
 
 /// The result line that an action printed.
