@@ -27,6 +27,7 @@ mod reserved;
 mod restored;
 mod result;
 mod review;
+mod silence;
 mod slow;
 mod story;
 mod sync;

@@ -166,3 +166,45 @@ fn the_terminal_in_the_box_has_the_panes_size_less_the_footer_of_the_official_pr
     let (rows, columns) = world.terminal_size("provision");
     assert_eq!((value("--rows"), value("--cols")), (rows - 1, columns), "{started:?}");
 }
+
+#[test]
+fn the_footer_hides_nothing_in_a_pane_that_is_full_and_ctrl_c_arrives_as_a_signal() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    world.answers(&pane, "at", "work");
+    world.types(&pane, "seq 300");
+    world.sees(&pane, "300");
+    world.herdr(&["pane", "send-keys", &pane, "ctrl+]"]);
+    world.sees(&pane, "this pane is detached");
+    // The cursor is on the last row now: below the region that the official program lets scroll.
+    world.comes_back(&pane);
+    world.answers(&pane, "still", "seen");
+    // As a byte it would do nothing in this mode.
+    world.types(&pane, "stty -isig; echo qui''et; sleep 1000");
+    world.sees(&pane, "quiet");
+    world.herdr(&["pane", "send-keys", &pane, "ctrl+c"]);
+    world.answers(&pane, "inter", "rupted");
+}
+
+#[test]
+fn what_the_http_library_says_meanwhile_disturbs_nothing() {
+    let mut world = World::new();
+    world.script("noise", json!(true));
+    let (id, pane) = world.start();
+    world.answers(&pane, "at", "work");
+    world.in_box(&id, "echo new > /workspace/new.txt");
+    assert_eq!(world.invoke("apply").ok()["result"], "applied");
+    let _ = world.invoke("pause").ok();
+    world.sees(&pane, "the box is paused");
+    let _ = world.invoke("resume").ok();
+    assert_eq!(world.invoke("info").ok()["status"], "running");
+    let listed = world.home.run(&["herdr", "boxes"]).success();
+    assert!(listed.stdout.contains(&world.box_name()), "{listed:?}");
+    world.script("fail", json!([{ "verb": "get", "code": "error", "message": "the moon is down" }]));
+    let failed = world.invoke("info").fails("the moon is down");
+    assert!(!failed["error"].as_str().unwrap().contains("RESTY"), "{failed}");
+    world.script("fail", json!([]));
+    let _ = world.invoke("delete").ok();
+    let _ = world.invoke("delete").ok();
+    assert!(world.boxes().is_empty());
+}

@@ -21,7 +21,7 @@ mod sudo;
 mod terminal;
 mod undo;
 
-use crate::support::{Herdr, Home, User, program};
+use crate::support::{Herdr, Home, User, generation, program};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -35,11 +35,12 @@ pub fn machine(user: User) -> Home {
 
 /// Puts an official CLI into the home's `bin` that answers what a setup asks, and nothing else.
 pub fn createos(home: &Home, version: &str, signed_in: bool) {
-    let list = if signed_in {
-        "echo null".to_owned()
-    } else {
-        "echo '{\"error\":{\"code\":\"unauthorized\",\"message\":\"your session has expired\"}}'; exit 1"
-            .into()
+    let list = match (signed_in, generation().as_str()) {
+        (true, _) => "echo null",
+        (false, "branch") => {
+            "echo '{\"error\":{\"code\":\"unauthorized\",\"message\":\"your session has expired\"}}'; exit 1"
+        }
+        (false, _) => "echo ' ERROR  your session has expired'; exit 1",
     };
     let text = format!(
         "#!/bin/sh\ncase \"$*\" in\n--version) echo 'createos version {version}';;\n\
