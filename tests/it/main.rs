@@ -18,6 +18,7 @@ mod known_problems;
 #[cfg(target_os = "linux")]
 mod local;
 mod readme;
+mod repository;
 #[cfg(target_os = "linux")]
 mod screens;
 mod setup;
