@@ -31,7 +31,7 @@ pub(crate) fn changed_there(remote: &mut dyn Remote, root: &RemoteRoot) -> Resul
     };
     let mut source = Source { remote, root, limits: Limits::default() };
     let (parcel, _) = source.settled(&base, &Spool::new()?)?;
-    Ok(Some(parcel.changed.len() + parcel.gone.len() + parcel.unreadable.len() + parcel.odd.len()))
+    Ok(Some(parcel.paths(&base).count() + parcel.unreadable.len() + parcel.odd.len()))
 }
 
 fn ask(remote: &mut dyn Remote, root: &RemoteRoot) -> Result<Result<Base, Stop>> {

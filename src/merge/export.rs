@@ -39,7 +39,7 @@ pub(crate) fn export(
     let spool = Spool::new()?;
     let mut source = Source { remote, root, limits: Limits::default() };
     let (parcel, _) = source.settled(base, &spool)?;
-    let paths = || parcel.changed.keys().chain(&parcel.gone);
+    let paths = || parcel.paths(base);
     if paths().next().is_none() {
         return Ok(None);
     }

@@ -130,7 +130,7 @@ impl Source<'_> {
             return Ok(Parcel::default());
         }
         let path = self.pull(&script::box_path(&said, "parcel")?, spool)?;
-        let parcel = parcel::read(&path, base, &self.limits, spool);
+        let parcel = parcel::read(&path, self.root, base, &self.limits, spool);
         std::fs::remove_file(&path).at("remove", &path)?;
         parcel
     }

@@ -2,7 +2,9 @@
 
 use super::spool::{Spool, copy_hashed};
 use super::{Limits, lying};
+use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
+use crate::fs::digest;
 use crate::worktree::{BadPath, Base, Entry, Kind, RelPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,6 +24,14 @@ const NAME_LIMIT: u64 = 64 * 1024;
 pub(super) struct Arrived {
     pub(super) entry: Entry,
     pub(super) contents: PathBuf,
+}
+
+impl Parcel {
+    /// The paths that differ from the base once links are as they are here.
+    pub(super) fn paths<'a>(&'a self, base: &'a Base) -> impl Iterator<Item = &'a RelPath> {
+        let differs = |(path, arrived): &(&RelPath, &Arrived)| base.get(path) != Some(&arrived.entry);
+        self.changed.iter().filter(differs).map(|(path, _)| path).chain(&self.gone)
+    }
 }
 
 /// What differs in the box from the base.
@@ -64,11 +74,18 @@ fn refuse<T>(what: impl Into<String>) -> Result<T, Bad> {
 ///
 /// # Errors
 /// [`Bad`] tells a box that works from one that lies.
-pub(super) fn read(path: &Path, base: &Base, limits: &Limits, spool: &Spool) -> Result<Parcel, Bad> {
+pub(super) fn read(
+    path: &Path,
+    root: &RemoteRoot,
+    base: &Base,
+    limits: &Limits,
+    spool: &Spool,
+) -> Result<Parcel, Bad> {
     let file = File::open(path).at("open", path)?;
     let unpacked = unpacked(file).map_err(damaged)?.take(limits.contents + 4 * LIST_LIMIT);
     let mut archive = tar::Archive::new(unpacked);
     let mut reader = Reader {
+        root,
         limits,
         base,
         spool,
@@ -130,6 +147,7 @@ fn long(entry: &mut impl Read) -> Result<Vec<u8>, Bad> {
 }
 
 struct Reader<'a> {
+    root: &'a RemoteRoot,
     limits: &'a Limits,
     base: &'a Base,
     spool: &'a Spool,
@@ -240,8 +258,26 @@ impl Reader<'_> {
         if (Entry { kind: sent, hash }) != promised {
             return Err(Bad::Moving(path));
         }
+        if let Some(target) =
+            target.filter(|_| sent == Kind::Link).and_then(|target| self.inside(&path, target))
+        {
+            // The same link where the workspace is elsewhere. What is in step is this one, on both sides.
+            std::fs::write(&contents, &target).at("write", &contents)?;
+            let entry = Entry { kind: sent, hash: digest(&target) };
+            self.parcel.changed.insert(path, Arrived { entry, contents });
+            return Ok(());
+        }
         self.parcel.changed.insert(path, Arrived { entry: promised, contents });
         Ok(())
+    }
+
+    /// A link's absolute target in the workspace, as seen from the link's folder.
+    fn inside(&self, path: &RelPath, target: &[u8]) -> Option<Vec<u8>> {
+        let inner = target.strip_prefix(self.root.as_str().as_bytes())?;
+        let inner = inner.strip_prefix(b"/").or(inner.is_empty().then_some(inner))?;
+        let mut relative = b"../".repeat(path.components().count() - 1);
+        relative.extend(inner);
+        Some(if relative.is_empty() { b".".to_vec() } else { relative })
     }
 
     /// All that was promised is there, and the whole is a tree.

@@ -4,6 +4,33 @@ use super::*;
 use std::os::unix::fs::symlink;
 
 #[test]
+fn an_absolute_link_within_the_workspace_comes_home_as_a_relative_one() {
+    let mut world = World::with(ONE);
+    let root = world.root.to_string();
+    world.agent(&format!(
+        "mkdir -p n/m; ln -s {root}/a.txt n/m/file; ln -s {root} n/top; ln -s {root}/d dir; ln -s {root}x/a out; ln -s {root}/../w2 up"
+    ));
+    let applied = world.apply(Outcome::Applied);
+    let target = |world: &World, name: &str| std::fs::read_link(world.here.join(name)).unwrap();
+    assert_eq!(target(&world, "n/m/file"), Path::new("../../a.txt"));
+    assert_eq!(target(&world, "n/top"), Path::new("../"));
+    assert_eq!(target(&world, "dir"), Path::new("d"));
+    assert_eq!(world.read("n/m/file"), world.read("a.txt"));
+    assert!(reason(&applied.judged, "out").contains("leads out of the worktree"));
+    assert!(reason(&applied.judged, "up").contains("leads out of the worktree"));
+    // The box's is as it was, and both are in step.
+    world.agent("rm out up");
+    world.apply(Outcome::NoChanges);
+    assert_eq!(changed_there(&mut world.shell, &world.root).unwrap(), Some(0));
+    world.agent("ln -sfn run.sh n/m/file");
+    world.apply(Outcome::Applied);
+    assert_eq!(target(&world, "n/m/file"), Path::new("run.sh"));
+    world.agent("rm dir");
+    world.apply(Outcome::Applied);
+    assert!(!world.has("dir"));
+}
+
+#[test]
 fn a_link_into_which_an_earlier_apply_could_lead_is_never_written_through() {
     let mut world = World::with(&[("a", "a\n")]);
     let outside = world.state.with_file_name("outside");
