@@ -63,7 +63,7 @@ impl Store {
                 Some(PastBox { name, folder, at })
             })
             .collect();
-        found.sort_by(|a, b| b.at.cmp(&a.at));
+        found.sort_by_key(|past| std::cmp::Reverse(past.at));
         found
     }
 }

@@ -75,7 +75,8 @@ nested() { # nested FOLDER PLACE
     # A clone's tags are somebody else's, but for those that are younger than the box.
     [ -z "$(g "$folder" remote)" ] || since=("--since=@$(stat -c %Y "$store/prepared" 2>/dev/null || echo 0)")
     told tagged "$(commits "$folder" --tags ${since[@]+"${since[@]}"} --not --branches ${head[@]+"${head[@]}"} --remotes)" "$place"
-    told files "$(changes "$folder")" "$place"
+    # Files of a folder that became a repository later are the workspace's all the same, and come home.
+    grep -zqF " $place/" "$store/base.list" 2>/dev/null || told files "$(changes "$folder")" "$place"
 }
 
 repository() { # repository FOLDER COMMON

@@ -19,6 +19,7 @@ while IFS= read -r -d '' path; do
     there=$((there + 1))
 done <"$list"
 command -p rm -f "$list"
+say store "$store"
 say looked "$looked"
 say there "$there"
 say first "$first"

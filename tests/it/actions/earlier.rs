@@ -63,6 +63,8 @@ fn a_box_that_the_earlier_plugin_starts_later_is_seen_and_belongs_to_its_pane() 
     let first = world.pane_ids().into_iter().find(|pane| *pane != shown).expect("the first pane");
     let info = |pane: &str| result_line(&outcome(typed(&world, pane, &["herdr", "info"])).success().stdout);
     assert_eq!(info(&first)["boxId"], json!(own), "the only box of this worktree");
+    let told = outcome(typed(&world, &first, &["herdr", "info"])).success();
+    assert!(told.stdout.contains("the only box of this worktree"), "{told:?}");
     let id = earlier(&world, "hd-old-abc123", &first);
     assert_eq!(info(&first)["boxId"], json!(id), "its pane shows it");
     assert_eq!(info(&shown)["boxId"], json!(own));

@@ -82,7 +82,12 @@ const LIES: [(&str, &str, &str, &str); 9] = [
            cat t.tar;; *) exec "$real" "$@";; esac"#,
         "it sends new as something that is neither file nor link",
     ),
-    ("a parcel without end", "gzip", r"head -c 100 > /dev/null; truncate -s 3G /dev/stdout", "larger than"),
+    (
+        "a parcel without end",
+        "gzip",
+        r"head -c 100 > /dev/null; truncate -s 3G /dev/stdout",
+        "are too large to bring home at once",
+    ),
 ];
 
 #[test]

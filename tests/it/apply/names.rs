@@ -113,7 +113,8 @@ fn what_runs_code_and_what_stays_in_the_box_is_named() {
     );
     for line in [
         "look at, runs code here: .github/workflows/ci.yml, .vscode/tasks.json",
-        "stays in the box: .env, abs, .GIT/config",
+        "stays in the box: .env (",
+        "abs (a link that leads out of the worktree: /etc/passwd), .GIT/config (a path inside .git)",
         "a repository of its own stays in the box: nest",
     ] {
         assert!(applied.stdout.contains(line), "[{line}] is not in {applied:?}");
@@ -123,4 +124,6 @@ fn what_runs_code_and_what_stays_in_the_box_is_named() {
     let again = pair.apply().success();
     assert_eq!(result(&again)["result"], "no-changes", "{again:?}");
     assert!(again.stdout.contains("a repository of its own stays in the box: nest"), "{again:?}");
+    // Whose files come home are not said to stay.
+    assert_eq!(result(&again)["elsewhere"], serde_json::json!(["nest: 1 file"]), "{again:?}");
 }
