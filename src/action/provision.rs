@@ -262,19 +262,22 @@ impl<'a> Provision<'a> {
     ) -> Result<()> {
         let mut sent = Sent { file, steps: &mut self.steps, done: 0, shown: 0, total: packed.archive_bytes };
         merge::Remote::push(remote, &mut sent, archive)?;
-        let home = packed.stayed.len();
-        let mut what = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
-        if home > 0 {
-            what.push_str(&format!("; {home} stayed home (upload --dry-run)"));
-        }
-        self.steps.done("upload", &what);
         let kept = |reason| matches!(reason, Reason::Denied | Reason::Secret);
         let mut names = packed.stayed.iter().filter(|stayed| kept(stayed.reason)).map(|stayed| &stayed.path);
         let first: Vec<String> =
             names.by_ref().take(STAYED).map(|path| path.to_string_lossy().into()).collect();
         self.stayed = Stayed { count: first.len() + names.count(), first };
+        let home = packed.stayed.len();
+        let mut what = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
+        if home > 0 {
+            what.push_str(&format!("; {home} stayed home"));
+        }
+        if home > 0 && self.stayed.count == 0 {
+            what.push_str(" (upload --dry-run)");
+        }
+        self.steps.done("upload", &what);
         if let Some(stayed) = stayed_home(self.stayed.count, &self.stayed.first) {
-            ui::paragraph(format!("      {stayed}"));
+            ui::paragraph(format!("       {stayed}"));
         }
         Ok(())
     }

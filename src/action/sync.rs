@@ -125,13 +125,7 @@ pub(super) fn pane(session: &Session) -> Result<()> {
 fn excludes(session: &Session, record: &Record) -> Result<Vec<String>> {
     let config = session.config()?;
     let worktree = Worktree::discover(&session.git()?, &record.worktree)?;
-    let mut excludes = sync_patterns(&worktree, &trust::rules(&config, &session.store, worktree.root())?)?;
-    let own = config.sync_excludes.iter().map(|exclude| exclude.as_str());
-    for exclude in own.chain([".git"]) {
-        if !excludes.iter().any(|known| known == exclude) {
-            // Before what takes files back: none of these is taken back unless it is named.
-            excludes.insert(0, exclude.to_owned());
-        }
-    }
-    Ok(excludes)
+    let rules = trust::rules(&config, &session.store, worktree.root())?;
+    let own = config.sync_excludes.iter().map(|exclude| exclude.as_str()).chain([".git"]);
+    sync_patterns(&worktree, &rules, own.map(str::to_owned))
 }

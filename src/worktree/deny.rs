@@ -88,14 +88,17 @@ impl DenyList {
         Ok(list)
     }
 
-    /// All patterns, in the order of the list, for programs that take ignore patterns in git's way and to
-    /// which case counts. Their exceptions are not said.
+    /// All patterns for programs that take ignore patterns in git's way and to which case counts; a later one decides.
+    /// A folder with a name that only files may not have is taken back. Their exceptions are not said.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = String> + '_ {
-        self.rules.iter().map(|rule| {
+        let written = |rule: &Deny| {
             // A pattern with a slash inside would be anchored to the root otherwise.
             let several = rule.components.len() > 1;
             format!("{}{}", if several { "**/" } else { "" }, in_any_case(&rule.pattern))
-        })
+        };
+        let files = self.rules.iter().filter(|rule| !rule.folder).map(written);
+        let back = files.clone().map(|pattern| format!("!{pattern}/"));
+        files.chain(back).chain(self.rules.iter().filter(|rule| rule.folder).map(written))
     }
 
     /// Whether a pattern for folders matches the last of these components.

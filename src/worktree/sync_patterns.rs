@@ -12,12 +12,16 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Everything that the upload of this worktree would keep home now, as patterns for `sync --exclude`, in their order.
 /// They are Mutagen's: `/` first anchors to the root, `/` last means a folder, case counts, and `!` first takes back
-/// what patterns before it exclude: so travel the files that are let through on purpose.
+/// what patterns before it exclude: so travel the files that are let through on purpose. `own` are patterns of sync's.
 ///
 /// # Errors
 /// git cannot list the worktree, or a file's contents cannot be judged.
-pub(crate) fn sync_patterns(worktree: &Worktree, rules: &Rules) -> Result<Vec<String>> {
-    let mut patterns: BTreeSet<String> = by_name(rules).collect();
+pub(crate) fn sync_patterns(
+    worktree: &Worktree,
+    rules: &Rules,
+    own: impl IntoIterator<Item = String>,
+) -> Result<Vec<String>> {
+    let mut patterns: BTreeSet<String> = excluded(rules).chain(own).collect();
     patterns.extend(ignored(worktree)?.iter().map(|name| anchored(name)));
     let selection = select(worktree, rules)?;
     let judged = judge(&selection, &mut |_, _| {})?;
@@ -26,7 +30,7 @@ pub(crate) fn sync_patterns(worktree: &Worktree, rules: &Rules) -> Result<Vec<St
     patterns.extend(stayed.map(|stayed| anchored(stayed.path.as_os_str().as_bytes())));
     let leaves = selection.let_through.keys().filter(|path| judged.base.get(path).is_some());
     let back = taken_back(leaves, &patterns);
-    Ok(patterns.into_iter().chain(back).collect())
+    Ok(deny::list().patterns().chain(patterns).chain(back).collect())
 }
 
 /// Patterns that take these files back. What else is in an excluded folder on the way to one stays excluded.
@@ -48,15 +52,13 @@ fn taken_back<'a>(files: impl Iterator<Item = &'a RelPath>, patterns: &BTreeSet<
     back
 }
 
-/// The deny-list and the excludes. Exceptions of the deny-list stay home too: the contents of a new file cannot
-/// be judged on that way.
-fn by_name(rules: &Rules) -> impl Iterator<Item = String> {
-    let own = rules.excludes.iter().map(|exclude| match exclude {
+/// The excludes. Of the deny-list, exceptions stay home too: the contents of a new file cannot be judged on that way.
+fn excluded(rules: &Rules) -> impl Iterator<Item = String> {
+    rules.excludes.iter().map(|exclude| match exclude {
         Exclude::Path(path) => anchored(path.as_bytes()),
         Exclude::Folder(path) | Exclude::Below(path) => format!("{}/", anchored(path.as_bytes())),
         Exclude::Ending(ending) => format!("*{}", literal(ending.as_bytes())),
-    });
-    deny::list().patterns().chain(own)
+    })
 }
 
 /// What git ignores and does not track; whole folders end with `/`.
@@ -121,7 +123,7 @@ mod tests {
             excludes: vec!["app/[a]/x".parse().unwrap(), "f/".parse().unwrap(), "*.mp4".parse().unwrap()],
             ..Rules::default()
         };
-        let patterns: Vec<_> = by_name(&rules).collect();
+        let patterns: Vec<_> = deny::list().patterns().chain(excluded(&rules)).collect();
         for pattern in ["*.[pP][eE][mM]", ".[sS][sS][hH]/", "/app/\\[a\\]/x", "/f/", "*.mp4"] {
             assert!(patterns.iter().any(|one| one == pattern), "{pattern} in {patterns:?}");
         }

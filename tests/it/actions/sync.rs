@@ -102,13 +102,17 @@ fn what_the_upload_keeps_home_is_not_in_the_box_after_a_sync() {
     symlink("/etc/passwd", repo.root().join("out-of-here")).expect("a link");
     symlink("README.md", repo.root().join("inside")).expect("a link");
     repo.write("plain.txt", "x").write("a/b/plain.txt", "x").write("docs/other.md", "x").write("1.txt", "x");
+    // A rule for files is none for folders.
+    repo.write("cmd/credentials/main.go", "x").write("pages/slides.key/index.txt", "x");
     let leaves = [
         ".gitignore",
         "1.txt",
         "README.md",
         "a/b/plain.txt",
+        "cmd/credentials/main.go",
         "docs/other.md",
         "inside",
+        "pages/slides.key/index.txt",
         "plain.txt",
         "src/main.rs",
     ];
@@ -121,15 +125,15 @@ fn what_the_upload_keeps_home_is_not_in_the_box_after_a_sync() {
     let pane = synced["pane"].as_str().expect("its pane");
     world.sees(pane, "Sync running");
     // New files with names of which the rules know: contents are not looked at any more, names are.
-    repo.write("deep/later.txt", "x");
+    repo.write("deep/later.txt", "x").write("newer/credentials/mod.rs", "x");
     for name in &denied {
         repo.write(&format!("later/{name}"), "denied\n");
     }
     repo.write("later/a.mp4", "x").write("fixtures/later", "x").write("later/node_modules/a", "x");
     repo.write("build,1/later", "x").write("zz-last.txt", "x");
-    arrive(&world, &id, pane, &["deep/later.txt", "zz-last.txt"]);
+    arrive(&world, &id, pane, &["deep/later.txt", "newer/credentials/mod.rs", "zz-last.txt"]);
     let mut expected: BTreeSet<String> = leaves.map(str::to_owned).into();
-    expected.extend(["deep/later.txt", "zz-last.txt"].map(str::to_owned));
+    expected.extend(["deep/later.txt", "newer/credentials/mod.rs", "zz-last.txt"].map(str::to_owned));
     assert_eq!(in_the_box(&world, &id), expected);
 
     // The other way the same names stay where they are.
