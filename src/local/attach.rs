@@ -128,6 +128,8 @@ struct Client {
 /// Signals that have come: a byte in the pipe for each, and which ones in the flags.
 struct Signals {
     pipe: UnixStream,
+    /// Kept where no signal is caught, too: a pipe whose writers are gone is ready for ever.
+    _wake: UnixStream,
     resized: Arc<AtomicBool>,
     ended: Arc<AtomicUsize>,
 }
@@ -144,9 +146,9 @@ impl Signals {
                 signal_hook::low_level::pipe::register(signal, wake.try_clone()?)?;
             }
             signal_hook::flag::register(libc::SIGWINCH, Arc::clone(&resized))?;
-            signal_hook::low_level::pipe::register(libc::SIGWINCH, wake)?;
+            signal_hook::low_level::pipe::register(libc::SIGWINCH, wake.try_clone()?)?;
         }
-        Ok(Self { pipe, resized, ended })
+        Ok(Self { pipe, _wake: wake, resized, ended })
     }
 }
 

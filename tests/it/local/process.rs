@@ -2,6 +2,8 @@
 
 use super::Sandbox;
 use crate::support::{Pty, User, eventually};
+use std::io::Read;
+use std::process::Stdio;
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -207,4 +209,34 @@ fn a_signal_reaches_what_has_the_terminal_whatever_mode_it_is_in() {
         let _sent = made.run(&["process", "signal", "@", &piped, "term"]).success();
         assert_eq!(ended(&made, &piped)["signal"], "SIGTERM");
     }
+}
+
+#[test]
+fn an_attach_on_pipes_sleeps_while_nothing_comes() {
+    let made = Sandbox::of(User::Me);
+    let id = made.start(&["--pty", "@", "--", "sh", "-c", "echo ready; exec sleep 1000"]);
+    let mut command = made.command(&["process", "attach", "--after", "0", "--stdin", "@", &id]);
+    let mut attached = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut line = [0; 5];
+    attached.stdout.as_mut().expect("a pipe").read_exact(&mut line).expect("what was said");
+    assert_eq!(&line, b"ready");
+    let stat = format!("/proc/{}/stat", attached.id());
+    let sleeps = || {
+        let text = std::fs::read_to_string(&stat).expect("it runs");
+        text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))
+    };
+    // What polls without end is never seen asleep for long.
+    eventually("it sleeps, twenty times out of twenty", LONG, || {
+        (0..20).all(|_| {
+            std::thread::sleep(Duration::from_millis(2));
+            sleeps()
+        })
+    });
+    attached.kill().expect("it runs");
+    attached.wait().expect("it ends");
 }
