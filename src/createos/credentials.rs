@@ -37,11 +37,12 @@ impl Provider {
         Some(self.home()?.join(SESSION))
     }
 
-    /// When the stored session ends, in seconds since 1970; `None` when there is none, or it is being written.
+    /// When the stored session ends, in seconds since 1970; `None` when there is none, it does not say, or it is
+    /// being written.
     pub(super) fn session_ends(&self) -> Option<i64> {
         let file = std::fs::File::open(self.session_file()?).ok()?;
         let session: Session = serde_json::from_reader(BufReader::new(file)).ok()?;
-        Some(session.expires_at)
+        Some(session.expires_at).filter(|ends| *ends > 0)
     }
 
     fn home(&self) -> Option<PathBuf> {

@@ -39,12 +39,15 @@ fn info_tells_everything_of_a_box_in_a_popup_and_in_its_line() {
     assert_eq!(info, expected);
 
     // What was changed since the start is shown as it is.
-    let made = world.home.path().join(".local/share/createos-sandbox/boxes").join(&id).join("meta.json");
-    let mut meta: Value = serde_json::from_slice(&std::fs::read(&made).expect("its record")).expect("JSON");
-    meta["auto_pause_after_seconds"] = json!(5_400);
-    std::fs::write(&made, meta.to_string()).expect("its record");
+    let changes = json!({ "auto_pause_after_seconds": 5_400, "egress": ["github.com", "*.example.com"] });
+    world.script("view", changes);
     let changed = world.invoke("info");
-    assert!(changed.stdout.contains("  auto-pause    1h30m\n  egress        everything\n"), "{changed:?}");
+    let shown = "  auto-pause    1h30m\n  egress        github.com, *.example.com\n";
+    assert!(changed.stdout.contains(shown), "{changed:?}");
+    world.script("view", json!({ "auto_pause_after_seconds": null }));
+    let changed = world.invoke("info");
+    assert!(changed.stdout.contains("  auto-pause    off\n  egress        everything\n"), "{changed:?}");
+    world.script("view", json!({}));
 
     world.script("hide_from_get", json!(true));
     let missing = world.invoke("info");
