@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// The terminal cannot be read.
-pub(super) fn failed(session: &Session, id: &RecordId) -> Result<()> {
-    let record = session.store.read()?.record(id).cloned();
-    choose(session, id, record.as_ref(), Choice::CloseOnly).map(|_| ())
+pub(super) fn failed(session: &Session, record: &Record) -> Result<()> {
+    let _best_effort = name_own(session, record, Shows::Failed);
+    choose(session, &record.id, Some(record), Choice::CloseOnly).map(|_| ())
 }
 
 /// Holds until the person brings the agent back or closes the pane. False: the pane is to be closed.
@@ -58,7 +58,7 @@ pub(super) fn hold_and_bring_back(
 pub(super) fn hold(session: &Session, id: &RecordId, why: &str, record: Option<&Record>) -> Result<()> {
     match record {
         Some(record) => {
-            name_own(session, record, Shows::Deleted);
+            let _best_effort = name_own(session, record, Shows::Deleted);
             headline(record, why);
         }
         None => ui::paragraph(format!("\nThis pane has nothing to show: {why}.\n")),
@@ -126,17 +126,18 @@ fn choose(session: &Session, id: &RecordId, record: Option<&Record>, mut choice:
             Key::Wake | Key::Enter if choice == Choice::BringBack => return Ok(Decision::BringBack),
             Key::Quit => return Ok(Decision::Close),
             Key::Shell if choice != Choice::Deleted => {
-                let called = |shows| record.map(|record| name_own(session, record, shows));
-                called(Shows::ThisMachine);
+                let called = |shows| record.and_then(|record| name_own(session, record, shows));
+                let _best_effort = called(Shows::ThisMachine);
                 local_shell(&folder)?;
-                called(Shows::Agent);
+                let before = if choice == Choice::CloseOnly { Shows::Failed } else { Shows::Agent };
+                let _best_effort = called(before);
                 offer(choice);
             }
             Key::Deleted => {
                 choice = Choice::Deleted;
                 match record {
                     Some(record) => {
-                        name_own(session, record, Shows::Deleted);
+                        let _best_effort = name_own(session, record, Shows::Deleted);
                         headline(record, "its box was deleted");
                     }
                     None => ui::paragraph("\nIts box was deleted.\n"),

@@ -23,30 +23,30 @@ pub(super) enum Shows {
     Restored,
     /// Nothing: the box was deleted.
     Deleted,
+    /// Nothing: the start failed.
+    Failed,
 }
 
-/// Names the pane of this process. Best effort, as every decoration: what is in the pane says it too.
-pub(super) fn name_own(session: &Session, record: &Record, shows: Shows) {
-    if let Ok(Some(pane)) = session.focus()
-        && let Ok(now) = session.herdr.pane(&pane.id)
-    {
-        name(session, record, &now, shows);
-    }
+/// Names the pane of this process, and gives the name if it did. Best effort, as every decoration: what is in the
+/// pane says it too.
+pub(super) fn name_own(session: &Session, record: &Record, shows: Shows) -> Option<String> {
+    let pane = session.focus().ok().flatten()?;
+    name(session, record, &session.herdr.pane(&pane.id).ok()?, shows)
 }
 
 /// Names a pane, unless the person has.
-pub(super) fn name(session: &Session, record: &Record, pane: &Pane, shows: Shows) {
+pub(super) fn name(session: &Session, record: &Record, pane: &Pane, shows: Shows) -> Option<String> {
     // As it is now: this process may know an older name.
     let stored = session.store.read().ok().and_then(|state| state.record(&record.id)?.label.clone());
     let ours = [Some(GIVEN), record.label.as_deref(), stored.as_deref()];
     let key = if shows == Shows::Restored { key(session) } else { None };
     let label = label(record, shows, key.as_deref());
     if pane.label.is_none() || !ours.contains(&pane.label.as_deref()) || pane.label.as_ref() == Some(&label) {
-        return;
+        return None;
     }
-    if session.herdr.rename_pane(&pane.id, &label).is_ok() {
-        let _named_again_later = session.store.change(&record.id, |record| record.label = Some(label));
-    }
+    session.herdr.rename_pane(&pane.id, &label).ok()?;
+    let _named_again_later = session.store.change(&record.id, |record| record.label = Some(label.clone()));
+    Some(label)
 }
 
 /// The box of a record is deleted: a restored shell in the pane that the record names says so.
@@ -57,7 +57,7 @@ pub(super) fn name_without_box(session: &Session, record: &Record) {
     }
     let panes = session.herdr.panes().unwrap_or_default();
     if let Some(pane) = panes.iter().find(|pane| record.terminal.as_ref() == Some(&pane.terminal)) {
-        name(session, record, pane, Shows::Deleted);
+        let _best_effort = name(session, record, pane, Shows::Deleted);
     }
 }
 
@@ -79,6 +79,7 @@ fn label(record: &Record, shows: Shows, key: Option<&str>) -> String {
         (Shows::ThisMachine, _) => format!("THIS machine, not a box · {folder}"),
         (Shows::Restored, Some(key)) => format!("NOT in a box · {key} brings {agent} back · {short}"),
         (Shows::Restored, None) => format!("NOT in a box · the action attach brings {agent} back · {short}"),
+        (Shows::Failed, _) => format!("NOT in a box: the start failed · {folder}"),
         (Shows::Deleted, _) => format!("NOT in a box: {short} was deleted · {folder}"),
     };
     text.chars().take(LONGEST).collect()

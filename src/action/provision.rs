@@ -50,7 +50,7 @@ pub(super) fn provision(session: &Session) -> Result<()> {
     })?;
     match record.phase {
         Phase::Ready => {
-            name_own(session, &record, Shows::Agent);
+            let _best_effort = name_own(session, &record, Shows::Agent);
             // An attach has opened this pane, and brings the agent back.
             if session.store.is_agent_locked(&id)? {
                 ui::paragraph(format!("\n{} in {}: bringing it back …", title(&record), record.name));
@@ -65,7 +65,7 @@ pub(super) fn provision(session: &Session) -> Result<()> {
 
 fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
     let id = record.id.clone();
-    name_own(session, &record, Shows::Agent);
+    record.label = name_own(session, &record, Shows::Agent);
     let stop = Stop::watch({
         let (store, id) = (session.store.folder().to_path_buf(), id.clone());
         move || detached::cleanup_at(&store, &id)
@@ -102,7 +102,7 @@ fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
                 Err(unstarted) => error.fact("clean-up", unstarted.message()),
             };
             ui::paragraph(format!("\n{}", error_text(&error)));
-            holding::failed(session, &id)
+            holding::failed(session, &record)
         }
     }
 }

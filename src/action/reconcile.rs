@@ -58,7 +58,7 @@ fn name_restored(session: &Session, panes: &[Pane]) -> Result<()> {
         if let Some(pane) = pane
             && (!session.store.is_record_owned(&record.id)? || is_shell(pane))
         {
-            name(session, record, pane, Shows::Restored);
+            let _best_effort = name(session, record, pane, Shows::Restored);
         }
     }
     Ok(())

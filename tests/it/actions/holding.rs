@@ -129,6 +129,7 @@ fn the_screen_of_a_failed_start_stays_and_offers_a_shell_only_by_its_key() {
     world.invoke("start").fails("slow down");
     let pane = world.pane_ids().last().expect("a pane").clone();
     world.sees(&pane, "q       close this pane");
+    assert_eq!(world.label(&pane), "NOT in a box: the start failed · shop");
     world.types(&pane, "squash the last commits please");
     world.key(&pane, "enter");
     world.key(&pane, "x");
