@@ -56,23 +56,83 @@ target() {
     esac
 }
 
-# Plain http would let anybody on the way replace both the file and its checksum.
+# A word as a POSIX shell reads it back: bare when nothing in it means anything to a shell.
+quoted() { # quoted WORD
+    case $1 in
+        '' | *[!0-9A-Za-z/._+@%,:=-]*) ;;
+        *)
+            say "$1"
+            return
+            ;;
+    esac
+    rest=$1 done=''
+    while :; do
+        case $rest in
+            *\'*)
+                done=$done${rest%%\'*}"'\\''"
+                rest=${rest#*\'}
+                ;;
+            *) break ;;
+        esac
+    done
+    say "'$done$rest'"
+}
+
+# Plain http would let anybody on the way replace both the file and its checksum. A user name before an @ would make
+# another host look like this machine.
 check_base_url() {
     case "$base_url" in
         '') fail "this copy of install.sh knows no place to download from" "pass --base-url, or run it in a checkout" ;;
-        https://?*) ;;
-        http://127.0.0.1[:/]* | http://localhost[:/]* | 'http://[::1]'[:/]*) ;;
+        *[!0-9A-Za-z.:/_~%+[\]-]*) wrong_use "--base-url has a character that is not accepted: $base_url" ;;
+        https://[!/]*) return ;;
+        http://*) ;;
         *) wrong_use "--base-url must start with https://" ;;
+    esac
+    host=${base_url#http://}
+    host=${host%%/*}
+    case $host in
+        127.0.0.1 | localhost | '[::1]') return ;;
+        127.0.0.1:* | localhost:* | '[::1]':*) ;;
+        *) wrong_use "--base-url must start with https://" ;;
+    esac
+    case ${host##*:} in
+        '' | *[!0-9]*) wrong_use "--base-url must start with https://" ;;
     esac
 }
 
+# What a downloader's words say about the server's answer.
+refusal() { # refusal WORDS ELSE
+    status='' before=''
+    set -f
+    for word in $1; do
+        case $before:$word in
+            HTTP/*:[1-5][0-9][0-9] | error::[1-5][0-9][0-9]) status=$word ;;
+        esac
+        before=$word
+    done
+    set +f
+    case $status in
+        404 | 410) say "the server does not have it" ;;
+        401 | 403 | 407) say "the server refuses it (HTTP $status)" ;;
+        429 | 5??) say "the server cannot give it now (HTTP $status)" ;;
+        [34]??) say "the server answered HTTP $status" ;;
+        *) say "$2" ;;
+    esac
+}
+
+# The user's own files of settings are left out: what they say about proxies is in variables as well, and the rest,
+# such as --insecure, is not for this. No redirect leaves https.
 fetch() { # fetch URL FILE
     code=0
+    only='=https'
+    case $1 in http:*) only='=http,https' ;; esac
+    downgraded="it leads away from https"
     if have curl; then
-        words=$(curl -fsSL --connect-timeout 20 --max-time 900 -o "$2" "$1" 2>&1) || code=$?
+        words=$(curl -q -fsSL --proto "$only" --proto-redir "$only" --connect-timeout 20 --max-time 900 -o "$2" "$1" 2>&1) || code=$?
         case $code in
             0) return ;;
-            22) why="the server does not have it" ;;
+            1) why=$downgraded ;;
+            22) why=$(refusal "$words" "$words") ;;
             5 | 6 | 7 | 28 | 35 | 56) why="the server cannot be reached" ;;
             18) why="the download broke off" ;;
             23) why="it could not be written; is there space?" ;;
@@ -80,18 +140,21 @@ fetch() { # fetch URL FILE
             *) why=${words:-curl ended with code $code} ;;
         esac
     elif have wget; then
-        # GNU wget would try twenty times; the one of busybox has none of these options.
+        # -S shows every answer on the way. GNU wget would try twenty times; the one of busybox has no such options.
         case $(wget --help 2>&1) in
-            *--tries*) words=$(wget -q --tries=2 --timeout=60 -O "$2" "$1" 2>&1) || code=$? ;;
-            *) words=$(wget -q -O "$2" "$1" 2>&1) || code=$? ;;
+            *--no-config*) words=$(wget --no-config -q -S --tries=2 --timeout=60 -O "$2" "$1" 2>&1) || code=$? ;;
+            *) words=$(wget -q -S -O "$2" "$1" 2>&1) || code=$? ;;
+        esac
+        case $only$words in
+            =https*[Ll]ocation:\ http:* | =https*[Ll]ocation:http:*) code=downgraded ;;
         esac
         case $code in
             0) return ;;
+            downgraded) why=$downgraded ;;
             3) why="it could not be written; is there space?" ;;
             4) why="the server cannot be reached" ;;
             5) why="the server's certificate is not trusted" ;;
-            8) why="the server does not have it" ;;
-            *) why=${words:-wget ended with code $code} ;;
+            *) why=$(refusal "$words" "${words:-wget ended with code $code}") ;;
         esac
     else
         fail "neither curl nor wget is there to download with" "install one of them"
@@ -151,20 +214,61 @@ build() { # build INTO
     mv "$1/built/bin/$name" "$1/$name"
 }
 
+# Root's files in somebody's home would be closed to him.
+check_home() {
+    case $dir/ in
+        "${HOME:-/nowhere}"/*) ;;
+        *) return 0 ;;
+    esac
+    { have id && have ls && [ "$(id -u)" = 0 ]; } || return 0
+    # shellcheck disable=SC2012  # the owner is all that is read
+    owner=$(ls -ldn "$HOME" 2>/dev/null | { read -r _ _ owner _ && say "$owner"; }) || return 0
+    [ "$owner" = 0 ] ||
+        fail "HOME belongs to uid $owner, and this runs as root; nothing was changed" \
+            "run it as that user, without sudo, or choose a folder for everybody: --dir /usr/local/bin"
+}
+
+# What installs that were killed have left: their folder says which process they were.
+sweep() {
+    for old in "$dir/.$name"-??????; do
+        if [ ! -d "$old" ] || [ -L "$old" ] || [ ! -f "$old/pid" ]; then continue; fi
+        read -r pid <"$old/pid" || continue
+        case $pid in '' | *[!0-9]*) continue ;; esac
+        if kill -0 "$pid" 2>/dev/null; then continue; fi
+        rm -rf "$old/built"
+        rm -f "$old/SHA256SUMS" "$old/$name" "$old/pid"
+        rmdir "$old" 2>/dev/null || :
+    done
+}
+
+# Another copy that a shell finds before the one in $dir, or none.
+earlier_copy() {
+    there=$(command -v "$name" 2>/dev/null) || return 0
+    case $there in
+        /*) ;;
+        *) return 0 ;;
+    esac
+    ours=$(CDPATH='' cd -P -- "$dir" && pwd -P) || return 0
+    theirs=$(CDPATH='' cd -P -- "${there%/*}/" && pwd -P) || return 0
+    if [ "$ours" != "$theirs" ]; then say "$there"; fi
+}
+
 install() {
     how="build $checkout with cargo"
     if [ -z "$checkout" ]; then
         check_base_url
         how="download ${version:-the newest release} for $(target) from $base_url"
     fi
+    check_home
     if [ -n "$dry_run" ]; then
         say "Would $how"
         say "Would put it at $dir/$name"
-        if [ -n "$shim" ]; then say "Would run: $dir/$name shim install"; fi
+        if [ -n "$shim" ]; then say "Would run: $(quoted "$dir/$name") shim install"; fi
         return
     fi
     mkdir -p "$dir" 2>/dev/null || fail "could not make the folder $dir" "choose another one: --dir DIR"
     if [ -d "$dir/$name" ]; then fail "$dir/$name is a folder" "move it away, or choose another place: --dir DIR"; fi
+    sweep
     # Beside its place, so that the last step is a rename: all or nothing.
     staging=$(mktemp -d "$dir/.$name-XXXXXX" 2>/dev/null) ||
         fail "could not write into $dir" "choose another folder: --dir DIR"
@@ -172,6 +276,7 @@ install() {
     trap 'exit 129' HUP
     trap 'exit 130' INT
     trap 'exit 143' TERM
+    say $$ >"$staging/pid" || fail "could not write into $dir" "choose another folder: --dir DIR"
     if [ -n "$checkout" ]; then build "$staging"; else download "$staging"; fi
     chmod 755 "$staging/$name"
     shown=$("$staging/$name" --version) ||
@@ -179,12 +284,18 @@ install() {
     mv -f "$staging/$name" "$dir/$name" || fail "could not replace $dir/$name" "nothing was changed"
     say "Installed $shown to $dir/$name"
     if [ -n "$shim" ]; then "$dir/$name" shim install; fi
-    case ":$PATH:" in
-        *":$dir:"*) next $name ;;
+    earlier=$(earlier_copy)
+    if [ -n "$earlier" ]; then
+        say "Another copy comes first on PATH: $earlier"
+        say "  Remove it, or put $dir before its folder. This one by its path:"
+    fi
+    case "${earlier:+/}:$PATH:" in
+        ":"*":$dir:"*) next $name ;;
+        "/"*":$dir:"*) next "$(quoted "$dir/$name")" ;;
         *)
             say "$dir is not on PATH. In your shell's file:"
-            say "  export PATH=\"$dir:\$PATH\""
-            next "$dir/$name"
+            say "  export PATH=$(quoted "$dir"):\"\$PATH\""
+            next "$(quoted "$dir/$name")"
             ;;
     esac
 }
@@ -221,8 +332,9 @@ uninstall() {
     if [ -z "$force" ] && is_set_up "$data"; then
         fail "Herdr is still set up with $name; nothing was removed" "first: $name setup herdr --undo   (or --force)"
     fi
+    check_home
     if [ -n "$dry_run" ]; then
-        say "Would run: $dir/$name shim remove"
+        say "Would run: $(quoted "$dir/$name") shim remove"
         say "Would remove $dir/$name"
         return
     fi

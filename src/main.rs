@@ -75,6 +75,7 @@ fn run(cli: cli::Cli) -> error::Result<u8> {
 
 fn shim(command: cli::ShimCommand) -> error::Result<u8> {
     let paths = paths::Paths::from_env()?;
+    paths.refuse_foreign_home(paths.data())?;
     match command {
         cli::ShimCommand::Install => {
             let var = |name| std::env::var_os(name);

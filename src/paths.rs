@@ -142,6 +142,18 @@ impl Paths {
         (rustix::process::geteuid().is_root() && owner != 0).then_some(owner)
     }
 
+    /// Refuses to write below somebody else's home as root.
+    ///
+    /// # Errors
+    /// We are root, the home folder is not, and `folder` is in it.
+    pub(crate) fn refuse_foreign_home(&self, folder: &Path) -> Result<()> {
+        let Some(uid) = self.foreign_home().filter(|_| folder.starts_with(&self.home)) else {
+            return Ok(());
+        };
+        Err(Error::usage(format!("{}; nothing was changed", is_foreign(uid)))
+            .help("run it as that user, without sudo"))
+    }
+
     /// `path` as a person writes it, with `~` for the home folder.
     pub(crate) fn show(&self, path: &Path) -> String {
         match path.strip_prefix(&self.home) {
@@ -150,6 +162,11 @@ impl Paths {
             Err(_) => path.display().to_string(),
         }
     }
+}
+
+/// Why root does not write into somebody's home.
+pub(crate) fn is_foreign(uid: u32) -> String {
+    format!("HOME belongs to uid {uid}, and this runs as root")
 }
 
 #[cfg(test)]

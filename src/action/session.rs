@@ -40,6 +40,7 @@ impl Session {
         let paths = Paths::from_env()?;
         let invocation = Invocation::from_env();
         let folder = state_folder(&paths);
+        paths.refuse_foreign_home(&folder)?;
         let socket = match &invocation.socket {
             Some(socket) => socket.clone(),
             None => default_socket(&paths),

@@ -25,7 +25,9 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<u8> {
     let here = std::env::current_dir().at("enter", Path::new("."))?;
     let worktree = Worktree::discover(Path::new("git"), &here)?;
     let paths = Paths::from_env()?;
-    let store = Store::open(&state_folder(&paths));
+    let folder = state_folder(&paths);
+    paths.refuse_foreign_home(&folder)?;
+    let store = Store::open(&folder);
     let place = paths.show(worktree.root());
     if args.revoke {
         store.update(|state| {

@@ -42,10 +42,11 @@ impl Running {
 
 /// From now on TERM, INT, HUP and QUIT end every program that we run, and then us as they always did. Nothing else of
 /// ours goes on meanwhile that waits for such a program or starts one. While `asks` says so, a question takes INT.
+/// Before we end, `last_words` says what is left half done.
 ///
 /// # Errors
 /// The handlers cannot be set.
-pub(crate) fn end_together(asks: fn() -> bool) -> std::io::Result<()> {
+pub(crate) fn end_together(asks: fn() -> bool, last_words: fn()) -> std::io::Result<()> {
     let all = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
     for signal in all {
         signal_hook::flag::register(signal, Arc::clone(&ENDING))?;
@@ -69,6 +70,7 @@ pub(crate) fn end_together(asks: fn() -> bool) -> std::io::Result<()> {
             left = left.saturating_sub(LOOK);
         }
         running.iter().for_each(|program| program.tell(Signal::KILL));
+        last_words();
         // It does not come back; the lock is never given back.
         let _unheard_of = signal_hook::low_level::emulate_default_handler(signal);
     });

@@ -93,6 +93,36 @@ impl Manifest {
         programs
     }
 
+    /// The files that it starts, or has an interpreter start, each once, as the manifest has them: a program with a
+    /// slash is meant from the plugin's root on, a bare name comes from PATH (contract 5).
+    pub(crate) fn files(&self) -> Vec<&str> {
+        const INTERPRETERS: [&str; 9] =
+            ["sh", "bash", "dash", "zsh", "bun", "node", "deno", "python3", "python"];
+        let items = [&self.startup, &self.actions, &self.events, &self.panes];
+        let of_one = |item: &'_ Item| -> Vec<usize> {
+            let Some(program) = item.command.first() else { return Vec::new() };
+            let mut found: Vec<usize> = program.contains('/').then_some(0).into_iter().collect();
+            let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if INTERPRETERS.contains(&name) {
+                let script = item.command.iter().skip(1).position(|word| word != "run").map(|at| at + 1);
+                let is_file = |at: &usize| {
+                    let word = &item.command[*at];
+                    !word.starts_with('-') && word.contains(['/', '.'])
+                };
+                found.extend(script.filter(is_file));
+            }
+            found
+        };
+        let mut files: Vec<&str> = items
+            .into_iter()
+            .flatten()
+            .flat_map(|item| of_one(item).into_iter().map(|at| item.command[at].as_str()))
+            .collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
     /// Whether the plugin in `root` runs on Bun: a command says so, a lock file of Bun's lies there, or the
     /// script that its build writes starts it.
     pub(crate) fn runs_on_bun(&self, root: &Path) -> bool {
@@ -130,6 +160,18 @@ mod tests {
         let manifest = Manifest::read(dir.path()).unwrap();
         assert_eq!((manifest.id.as_str(), manifest.programs()), ("a.b", vec!["./run.sh"]));
         assert!(!manifest.runs_on_bun(dir.path()));
+    }
+
+    #[test]
+    fn the_files_that_it_starts_are_told_from_programs_on_path() {
+        let text = "id = \"a.b\"\n[[actions]]\nid = \"x\"\ncommand = [\"./run.sh\", \"x\"]\n\
+            [[actions]]\nid = \"y\"\ncommand = [\"sh\", \"other.sh\", \"y.txt\"]\n\
+            [[actions]]\nid = \"z\"\ncommand = [\"bun\", \"run\", \"src/main.ts\"]\n\
+            [[actions]]\nid = \"c\"\ncommand = [\"sh\", \"-c\", \"./inline.sh\"]\n\
+            [[panes]]\nid = \"p\"\ncommand = [\"git\", \"log.txt\"]\n";
+        let dir = folder(&[("herdr-plugin.toml", text)]);
+        let manifest = Manifest::read(dir.path()).unwrap();
+        assert_eq!(manifest.files(), ["./run.sh", "other.sh", "src/main.ts"]);
     }
 
     #[test]

@@ -65,6 +65,8 @@ struct RawSource {
     subdir: Option<String>,
     #[serde(default)]
     requested_ref: Option<String>,
+    #[serde(default)]
+    resolved_commit: Option<String>,
 }
 
 fn yes() -> bool {
@@ -82,6 +84,14 @@ impl Plugin {
             repository: format!("{}/{}{}", self.source.owner, self.source.repo, subdir.collect::<String>()),
             reference: self.source.requested_ref.clone(),
         })
+    }
+}
+
+impl Plugin {
+    /// The commit that Herdr checked out, of one from GitHub.
+    pub(crate) fn commit(&self) -> Option<&str> {
+        let commit = self.source.resolved_commit.as_deref()?;
+        (commit.len() >= 40 && commit.bytes().all(|b| b.is_ascii_hexdigit())).then_some(commit)
     }
 }
 

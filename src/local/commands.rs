@@ -38,7 +38,11 @@ pub(crate) fn run(args: LocalArgs) -> u8 {
 }
 
 fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<u8> {
-    let store = Store::open(&Paths::from_env()?);
+    let paths = Paths::from_env()?;
+    if !matches!(verb, SandboxVerb::List(_) | SandboxVerb::Get { .. }) {
+        paths.refuse_foreign_home(&paths.boxes())?;
+    }
+    let store = Store::open(&paths);
     match verb {
         SandboxVerb::Create(args) => create(&store, args, mode),
         SandboxVerb::List(args) => list(&store, &args, mode),

@@ -79,8 +79,8 @@ fn run_to_end(mut entry: Entry, source: Option<Box<dyn Read + Send>>, stream: bo
     }
     forward_signals(&entry)?;
     let (out, err) = std::thread::scope(|scope| {
-        let out = scope.spawn(|| collect(stdout, stream.then_some(("stdout", &mut io::stdout()))));
-        let err = scope.spawn(|| collect(stderr, stream.then_some(("stderr", &mut io::stderr()))));
+        let out = scope.spawn(|| collect(stdout, stream.then_some(("stdout", &mut ui::stdout()))));
+        let err = scope.spawn(|| collect(stderr, stream.then_some(("stderr", &mut ui::stderr()))));
         let out = out.join().expect("the reader does not panic");
         let err = err.join().expect("the reader does not panic");
         (out, err)
@@ -90,7 +90,7 @@ fn run_to_end(mut entry: Entry, source: Option<Box<dyn Read + Send>>, stream: bo
     if stream {
         return Ok(end.code());
     }
-    let told = io::stderr().write_all(&with_newline(err));
+    let told = ui::raw_note(&with_newline(err));
     ui::unless_closed(told).at("write to", Path::new("stderr"))?;
     ui::unless_closed(ui::raw(&with_newline(out))).at("write to", Path::new("stdout"))?;
     Ok(end.code())

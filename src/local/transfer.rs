@@ -86,7 +86,7 @@ pub(super) fn pull(found: &mut LocalBox, remote: &OsStr, local: &OsStr) -> Resul
     let copied = match &mut staged {
         Some(staged) => receive(&mut from, staged.as_file_mut(), target)?,
         None => {
-            let mut to = io::stdout().lock();
+            let mut to = crate::ui::stdout();
             let copied = io::copy(&mut from, &mut to);
             copied.and_then(|count| to.flush().map(|()| count)).at("write to", Path::new("stdout"))?
         }

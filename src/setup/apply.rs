@@ -8,12 +8,24 @@ use super::receipt::{self, KeysReceipt, NoticesReceipt, ProgramReceipt, Receipt,
 use super::registration::Registered;
 use super::way;
 use super::write::write_program;
+use crate::command::{self, Command};
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
 use crate::fs::{digest, kill_point};
-use crate::herdr::{Diagnostics, Herdr};
+use crate::herdr::{Diagnostics, Herdr, Manifest};
 use crate::paths::Paths;
+use crate::ui;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// What is said when a signal ends a run that has begun to change something.
+static HALF_WAY: Mutex<Option<String>> = Mutex::new(None);
+
+/// Says on stderr how a run that is ended now is finished or taken back.
+pub(crate) fn last_words() {
+    let words = HALF_WAY.lock().unwrap_or_else(PoisonError::into_inner).take();
+    words.into_iter().for_each(ui::note);
+}
 
 /// Everything that applying needs.
 pub(crate) struct Apply<'a> {
@@ -23,6 +35,8 @@ pub(crate) struct Apply<'a> {
     pub(crate) herdr: Option<Herdr>,
     /// What Herdr said about `config.toml` before.
     pub(crate) diagnostics: Diagnostics,
+    /// The command that finishes the run if it is ended half way.
+    pub(crate) again: Command,
     /// The build's output goes to stderr, since stdout is one JSON document.
     pub(crate) quiet: bool,
 }
@@ -46,6 +60,32 @@ enum Done {
     Short(Error),
 }
 
+/// Lives while a run changes something.
+struct HalfWay;
+
+impl HalfWay {
+    fn begin(purpose: Purpose, again: &Command) -> Self {
+        let undo = command::setup().flag("--undo");
+        Self::say(Some(match purpose {
+            Purpose::Setup => {
+                format!("stopped half way; finish it with: {again}\nor take it back with: {undo}")
+            }
+            Purpose::Undo => format!("stopped half way; finish it with: {undo}"),
+        }));
+        Self
+    }
+
+    fn say(words: Option<String>) {
+        *HALF_WAY.lock().unwrap_or_else(PoisonError::into_inner) = words;
+    }
+}
+
+impl Drop for HalfWay {
+    fn drop(&mut self) {
+        Self::say(None);
+    }
+}
+
 impl Apply<'_> {
     /// Applies the changes in order. An undo may come out short: what it could not bring back is said, each with
     /// the command that does.
@@ -59,6 +99,7 @@ impl Apply<'_> {
         purpose: Purpose,
     ) -> Result<Vec<Error>> {
         self.sweep(changes, before.as_ref());
+        let _half_way = HalfWay::begin(purpose, &self.again);
         let mut ledger = Ledger::new(self.paths, before.clone(), purpose);
         let prepared = match purpose {
             Purpose::Setup => self.prepare(changes, &mut ledger),
@@ -154,7 +195,7 @@ impl Apply<'_> {
                         .notices
                         .extend(change.notices.clone().map(|patch| NoticesReceipt { path: path(), patch }));
                 }
-                Change::Plugin(change) => receipt.note_plugin(&change.from, &change.to),
+                Change::Plugin(change) => receipt.note_plugin(change),
                 Change::Build(BuildChange { createos: Some(path), .. }) if receipt.program.is_none() => {
                     let bytes = std::fs::read(path).at("read", path)?;
                     let original = receipt::keep_original(self.paths, &bytes)?;
@@ -169,16 +210,19 @@ impl Apply<'_> {
     fn apply(&self, change: &Change, purpose: Purpose, ledger: &mut Ledger<'_>) -> Result<Done> {
         let done = match change {
             Change::Bundle(change) => self.write_bundle(change, ledger),
-            Change::Plugin(PluginChange { from, to }) => {
+            Change::Plugin(PluginChange { from, to, .. }) => {
                 return Ok(match self.register(from, to, purpose)? {
                     Registered::Already => Done::Already,
                     Registered::Now => Done::Made,
                     Registered::GoneOnly(error) => Done::Short(error),
                 });
             }
-            Change::Build(build) => self.build(build).map_err(|error| match self.revert(change, ledger) {
-                Ok(()) => error,
-                Err(failed) => error.fact("not taken back", failed.message()),
+            Change::Build(build) => self.build(build).map_err(|error| {
+                crate::exec::stay_when_ending();
+                match self.revert(change, ledger) {
+                    Ok(()) => error,
+                    Err(failed) => error.fact("not taken back", failed.message()),
+                }
             }),
             Change::Program(change) => write_program(&change.path, &change.after),
             Change::File(change) => self.write_file(change, ledger),
@@ -194,7 +238,7 @@ impl Apply<'_> {
                     BundleChange { folder: folder.clone(), before: after.clone(), after: before.clone() };
                 self.write_bundle(&back, ledger)
             }
-            Change::Plugin(PluginChange { from, to }) => {
+            Change::Plugin(PluginChange { from, to, .. }) => {
                 self.register(to, from, Purpose::Setup).map(|_made| ())
             }
             // The build changed nothing of ours; the program that it may have replaced is given back.
@@ -222,6 +266,8 @@ impl Apply<'_> {
         ledger: &mut Ledger<'_>,
         error: Error,
     ) -> Error {
+        // What a signal ended is not taken back in the moment that is left: the last words say what is so.
+        crate::exec::stay_when_ending();
         let mut stuck = Vec::new();
         for change in done.iter().rev() {
             if let Err(failed) = self.revert(change, ledger) {
@@ -231,7 +277,7 @@ impl Apply<'_> {
         }
         if !stuck.is_empty() {
             let error = error.fact("not taken back", stuck.join("; "));
-            let undo = crate::command::setup().flag("--undo");
+            let undo = command::setup().flag("--undo");
             return error.help(format!("take the rest back with: {undo}"));
         }
         let cleared = match &before {
@@ -253,9 +299,25 @@ impl Apply<'_> {
         let words: &[&str] = if self.quiet { &["-c", "exec sh build.sh >&2"] } else { &["build.sh"] };
         let ended = Run::new("sh").args(words).cwd(&change.root).interactive().run()?;
         if ended.success() {
-            return Ok(());
+            return match missing_file(&change.root)? {
+                None => Ok(()),
+                Some(missing) => Err(Error::failed("the build did not make what the plugin's manifest runs")
+                    .fact("missing", missing)
+                    .fact("in", self.paths.show(&change.root))),
+            };
         }
         let script = change.root.join("build.sh");
         Err(Error::failed(format!("{} ended with {}", self.paths.show(&script), ended.code())))
     }
+}
+
+/// What the manifest of the checkout in `root` starts and is not there: a program, or the script of an interpreter.
+///
+/// # Errors
+/// The manifest cannot be read any more.
+pub(super) fn missing_file(root: &Path) -> Result<Option<String>> {
+    let manifest = Manifest::read(root).map_err(|bad| Error::failed(bad.to_string()))?;
+    let script = manifest.files().into_iter().find(|file| !root.join(file).is_file());
+    let program = || manifest.programs().into_iter().find(|name| Manifest::resolve(root, name).is_none());
+    Ok(script.or_else(program).map(str::to_owned))
 }

@@ -1,9 +1,23 @@
 //! Backups of users' files: the first one is kept for ever, later ones are numbered, none is made twice.
 
+use super::files::FileSeen;
+use super::receipt::Receipt;
+use crate::fs::digest;
 use std::path::{Path, PathBuf};
 
 /// What a backup's name adds to the file's.
 const SUFFIX: &str = ".before-createos";
+
+/// Where a copy of a file's bytes goes beside it; none when there is such a copy already, or when the bytes are what an
+/// earlier setup left: nobody has to have those back.
+pub(super) fn of(file: &FileSeen, receipt: Option<&Receipt>) -> Option<PathBuf> {
+    let bytes = file.bytes.as_ref()?;
+    let is_ours = receipt.is_some_and(|receipt| {
+        let hash = digest(bytes);
+        receipt.files.iter().any(|known| known.path == file.path && known.left.contains(&hash))
+    });
+    if is_ours { None } else { place(&file.path, bytes) }
+}
 
 /// Where a copy of `bytes` goes beside `path`; none when there is such a copy already.
 pub(super) fn place(path: &Path, bytes: &[u8]) -> Option<PathBuf> {

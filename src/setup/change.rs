@@ -42,6 +42,8 @@ pub(crate) struct PluginChange {
     pub(crate) from: PluginState,
     /// After.
     pub(crate) to: PluginState,
+    /// The commit of what is there before, of one from GitHub.
+    pub(crate) commit: Option<String>,
 }
 
 /// A checkout's build.
@@ -113,7 +115,7 @@ impl Change {
                 let verb = if change.after.is_empty() { "remove" } else { "write" };
                 line(verb, "the bundled plugin".into(), paths.show(&change.folder))
             }
-            Self::Plugin(PluginChange { from, to }) => match (from, to) {
+            Self::Plugin(PluginChange { from, to, .. }) => match (from, to) {
                 (PluginState::Absent, PluginState::Linked { root, .. }) => line("link", id, paths.show(root)),
                 (PluginState::Absent, PluginState::Github { source, .. }) => {
                     line("install", id, format!("{source}, from GitHub"))

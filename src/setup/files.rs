@@ -132,26 +132,28 @@ fn chezmoi_source(path: &Path) -> Option<PathBuf> {
 fn fixed(path: &Path, real: &Path) -> Option<String> {
     // The new file is made beside the real one, the backup beside the path that Herdr reads.
     let folders = [real.parent(), path.parent()].into_iter().flatten();
-    fixed_file(real).or_else(|| folders.filter_map(fixed_folder).next())
+    fixed_file(path, real).or_else(|| folders.filter_map(fixed_folder).next())
 }
 
-fn fixed_file(real: &Path) -> Option<String> {
+fn fixed_file(path: &Path, real: &Path) -> Option<String> {
     let metadata = std::fs::metadata(real).ok()?;
-    let shown = real.display();
+    // The sentence begins with the path that is read.
+    let it = if real == path { "it".to_owned() } else { real.display().to_string() };
     if metadata.mode() & 0o222 == 0 {
-        return Some(format!("{shown} is read-only (mode {:04o})", metadata.mode() & 0o7777));
+        return Some(format!("{it} is read-only (mode {:04o})", metadata.mode() & 0o7777));
     }
     if let Err(error) = access(real, Access::WRITE_OK) {
-        return Some(format!("{shown} cannot be written: {}", std::io::Error::from(error)));
+        let reason = plain(error);
+        return Some(if real == path { reason } else { format!("{it}: {reason}") });
     }
     let folder = std::fs::metadata(real.parent()?).ok()?;
     if !can_replace(&metadata, &folder) {
         let (uid, gid) = (metadata.uid(), metadata.gid());
-        return Some(format!("{shown} belongs to uid {uid}, gid {gid}, and a new file of ours would not"));
+        return Some(format!("{it} belongs to uid {uid}, gid {gid}, and a new file of ours would not"));
     }
     // Only writing into it would keep them together, and a write that is cut short would leave half a file.
     (metadata.nlink() > 1)
-        .then(|| format!("{shown} has {} hard links, which a new file would part", metadata.nlink()))
+        .then(|| format!("{it} has {} hard links, which a new file would part", metadata.nlink()))
 }
 
 fn fixed_folder(folder: &Path) -> Option<String> {
@@ -169,10 +171,18 @@ fn fixed_folder(folder: &Path) -> Option<String> {
         }
     };
     if let Err(error) = access(existing, Access::WRITE_OK) {
-        return Some(format!("{} cannot be written: {}", existing.display(), std::io::Error::from(error)));
+        return Some(format!("the folder {} may not be written: {}", existing.display(), plain(error)));
     }
     let mode = std::fs::metadata(existing).map(|metadata| metadata.mode()).unwrap_or(0o700);
-    (mode & 0o222 == 0).then(|| format!("{} is read-only (mode {:04o})", existing.display(), mode & 0o7777))
+    (mode & 0o222 == 0)
+        .then(|| format!("the folder {} is read-only (mode {:04o})", existing.display(), mode & 0o7777))
+}
+
+/// Why in words, without the system's number.
+fn plain(error: rustix::io::Errno) -> String {
+    let words = std::io::Error::from(error).to_string();
+    let words = words.split_once(" (os error").map_or(words.as_str(), |(words, _)| words);
+    words.to_lowercase()
 }
 
 #[cfg(test)]

@@ -69,6 +69,7 @@ pub(crate) fn run(args: &SetupArgs) -> Result<u8> {
     let outcome = session(args, &mut report);
     crate::exec::stay_when_ending();
     if !args.json {
+        say_if_lost(&report);
         return outcome;
     }
     match outcome {
@@ -76,13 +77,24 @@ pub(crate) fn run(args: &SetupArgs) -> Result<u8> {
         Err(error) => report.fail(&error),
     }
     ui::line(report.text());
+    say_if_lost(&report);
     Ok(report.exit_code)
+}
+
+/// What was done stays done when nobody could be told: a full disk behind stdout does not undo it.
+fn say_if_lost(report: &Report) {
+    if report.changed && ui::lost_a_line() {
+        ui::note(match report.command {
+            Command::Undo => "The setup was taken back all the same.",
+            _ => "The setup is done all the same.",
+        });
+    }
 }
 
 fn session(args: &SetupArgs, report: &mut Report) -> Result<u8> {
     let request = Request::parse(args, |name| std::env::var(name).ok())?;
     let paths = Paths::from_env()?;
-    crate::exec::end_together(ui::is_asking)
+    crate::exec::end_together(ui::is_asking, apply::last_words)
         .map_err(|source| Error::cannot_run(format!("signals cannot be watched: {source}")))?;
     Session { request: &request, paths: &paths }.run(report)
 }
@@ -120,9 +132,8 @@ struct Session<'a> {
 
 impl Session<'_> {
     fn run(&self, report: &mut Report) -> Result<u8> {
-        if let (Mode::Setup | Mode::Undo, Some(uid)) = (self.request.mode, self.paths.foreign_home()) {
-            return Err(Error::usage(format!("{}; nothing was changed", words::foreign_home(uid)))
-                .help("run it as that user, without sudo"));
+        if self.request.mode != Mode::Doctor {
+            self.paths.refuse_foreign_home(self.paths.home())?;
         }
         match self.request.mode {
             Mode::Doctor => Ok(self.doctor(report)),
@@ -414,6 +425,7 @@ impl Session<'_> {
                 (Some(diagnostics), Purpose::Setup) => diagnostics.clone()?,
                 _ => Default::default(),
             },
+            again: self.request.again.clone(),
             quiet: self.request.json,
         };
         apply.run(&plan.changes, before, purpose)

@@ -71,6 +71,13 @@ pub(crate) struct Observed {
     pub(crate) mappings: Result<Vec<Record>, Error>,
 }
 
+impl Observed {
+    /// What an earlier setup did, as far as it can be read.
+    pub(crate) fn known_receipt(&self) -> Option<&Receipt> {
+        self.receipt.as_ref().ok().and_then(Option::as_ref)
+    }
+}
+
 /// A plugin in Herdr's registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Registered {
@@ -85,8 +92,6 @@ pub(crate) struct Registered {
 /// A developer's checkout of the plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Checkout {
-    /// What its manifest starts and is not there.
-    pub(crate) lacks: Option<String>,
     /// Its actions.
     pub(crate) actions: Vec<String>,
     /// Its real path, as Herdr will register it.
@@ -264,9 +269,7 @@ fn checkout(folder: &Path, id: &str) -> Result<Checkout, Error> {
                 command::herdr(["plugin", "link"]).path(&root)
             )));
     }
-    let lacks = manifest.programs().into_iter().find(|program| Manifest::resolve(&root, program).is_none());
     Ok(Checkout {
-        lacks: lacks.map(str::to_owned),
         actions: manifest.actions().map(str::to_owned).collect(),
         has_build: root.join("build.sh").is_file(),
         runs_on_bun: manifest.runs_on_bun(&root),

@@ -1,6 +1,7 @@
 //! The changes that lead from what is there to what is wanted: a pure function. An empty plan is the proof
 //! that a second run does nothing.
 
+use super::apply::missing_file;
 use super::bundle::{self, Programs};
 use super::change::{BuildChange, BundleChange, Change, Line, PluginChange};
 use super::check::{Check, Status};
@@ -8,7 +9,7 @@ use super::observe::{Observed, Registered};
 use super::receipt::PluginState;
 use super::request::{Request, WantedPlugin};
 use super::{plan_config, plan_keys};
-use crate::command::Command;
+use crate::command::{self, Command};
 use crate::config::Provider;
 use crate::error::{Error, Result};
 use crate::keys::Chord;
@@ -116,9 +117,9 @@ fn plan_plugin(
         }
         WantedPlugin::Checkout(_) => {
             let checkout = observed.checkout.as_ref().expect("it is looked at when it is wanted").clone()?;
-            if let (Some(program), false) = (&checkout.lacks, checkout.has_build) {
+            if let (false, Some(missing)) = (checkout.has_build, missing_file(&checkout.root)?) {
                 return Err(Error::usage(format!(
-                    "--local: the manifest in {} starts {program}, which is not there",
+                    "--local: the manifest in {} starts {missing}, which is not there",
                     checkout.root.display()
                 ))
                 .help("build the plugin, then run this again"));
@@ -130,7 +131,9 @@ fn plan_plugin(
     if from == to {
         plan.right += 1;
     } else {
-        plan.changes.push(Change::Plugin(PluginChange { from, to }));
+        warn_of_boxes(plan, &from, &to, observed, paths);
+        let commit = registered.as_ref().and_then(|registered| registered.plugin.commit()).map(str::to_owned);
+        plan.changes.push(Change::Plugin(PluginChange { from, to, commit }));
     }
     if let Some(Ok(checkout)) = observed.checkout.as_ref().filter(|_| request.plugin != WantedPlugin::Bundled)
         && checkout.has_build
@@ -142,6 +145,27 @@ fn plan_plugin(
         }));
     }
     Ok(())
+}
+
+/// Boxes are known to the plugin that made them: another one shows none of them.
+fn warn_of_boxes(plan: &mut Plan, from: &PluginState, to: &PluginState, observed: &Observed, paths: &Paths) {
+    let bundled = PluginState::Linked { root: paths.bundled_plugin(), enabled: true };
+    let boxes = observed.mappings.as_ref().map_or(&[][..], Vec::as_slice);
+    if boxes.is_empty() || !from.is_at(&bundled) || to.is_at(&bundled) {
+        return;
+    }
+    let names: Vec<&str> = boxes.iter().map(|record| record.name.as_str()).collect();
+    let tied = match boxes.len() {
+        1 => "1 pane is tied to a box".to_owned(),
+        count => format!("{count} panes are tied to boxes"),
+    };
+    plan.warnings.push(Warning {
+        message: format!("{tied} that the other plugin does not know: {}", names.join(", ")),
+        fix: Some(format!(
+            "bring the work home and delete them first; they are listed by: {}",
+            command::action("boxes")
+        )),
+    });
 }
 
 /// The folder to link, in the spelling that the registry has when it is the same folder: Herdr stores real

@@ -64,7 +64,11 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
         });
         return Ok(());
     }
-    let backup = file.bytes.as_ref().and_then(|bytes| backup::place(&file.path, bytes));
+    // A reset loses what earlier flags said, so it always leaves a copy.
+    let backup = match (request.rewrite, &file.bytes) {
+        (Rewrite::Reset, Some(bytes)) => backup::place(&file.path, bytes),
+        _ => backup::of(file, observed.known_receipt()),
+    };
     plan.changes.push(Change::File(FileChange {
         what: What::Config,
         path: file.path.clone(),

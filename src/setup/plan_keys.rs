@@ -88,7 +88,7 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
         what: What::Keys,
         path: file.path.clone(),
         before: file.bytes.clone(),
-        backup: file.bytes.as_ref().and_then(|bytes| backup::place(&file.path, bytes)),
+        backup: backup::of(file, observed.known_receipt()),
         after: Some(text),
         summary: bindings.into_iter().chain(on).collect::<Vec<_>>().join(", "),
         added: merged.added,

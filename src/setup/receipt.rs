@@ -1,6 +1,7 @@
 //! What setup did, written before the first change and completed after the last, so that a run that was
 //! killed can be finished or undone. Later setups add to the first one's receipt: undo takes all back.
 
+use super::change::PluginChange;
 use crate::command;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::{Digest, Mode, digest, kill_point, stage, write_atomic};
@@ -121,6 +122,21 @@ pub(crate) struct PluginReceipt {
     pub(crate) original: PluginState,
     /// After.
     pub(crate) left: PluginState,
+    /// The commit of the original, where it was installed from GitHub; absent in the receipts of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) commit: Option<String>,
+}
+
+impl PluginReceipt {
+    /// The original as it is to be had again: where no ref was asked for, its commit, since what is newest may have
+    /// moved on.
+    pub(crate) fn again(&self) -> PluginState {
+        let mut again = self.original.clone();
+        if let PluginState::Github { source, .. } = &mut again {
+            source.reference = source.reference.take().or_else(|| self.commit.clone());
+        }
+        again
+    }
 }
 
 /// How a plugin is registered.
@@ -335,15 +351,20 @@ impl Receipt {
 
     /// Notes that the registration is going to change. The first original stays, unless somebody has put another
     /// plugin in place of the one that we left: that is what an undo gives back then.
-    pub(crate) fn note_plugin(&mut self, from: &PluginState, to: &PluginState) {
+    pub(crate) fn note_plugin(&mut self, change: &PluginChange) {
+        let PluginChange { from, to, commit } = change;
         match &mut self.plugin {
             Some(known) => {
                 if *from != PluginState::Absent && !from.is_at(&known.left) {
                     known.original = from.clone();
+                    known.commit = commit.clone();
                 }
                 known.left = to.clone();
             }
-            none => *none = Some(PluginReceipt { original: from.clone(), left: to.clone() }),
+            none => {
+                let (original, left, commit) = (from.clone(), to.clone(), commit.clone());
+                *none = Some(PluginReceipt { original, left, commit });
+            }
         }
     }
 }
@@ -424,7 +445,8 @@ mod tests {
     fn it_is_read_as_it_was_written() {
         let source = GithubSource { repository: "o/r".into(), reference: Some("v1".into()) };
         let mut receipt = Receipt::default();
-        receipt.note_plugin(&PluginState::Github { source, enabled: false }, &PluginState::Absent);
+        let from = PluginState::Github { source, enabled: false };
+        receipt.note_plugin(&PluginChange { from, to: PluginState::Absent, commit: None });
         receipt.note_file(What::Keys, Path::new("/c"), None, hash("x"));
         let text = serde_json::to_string(&receipt).unwrap();
         assert_eq!(serde_json::from_str::<Receipt>(&text).unwrap(), receipt);

@@ -192,7 +192,7 @@ fn without_settings(now: &[u8], file: &FileReceipt, paths: &Paths) -> Result<Res
 
 fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &Paths) {
     let Some(known) = &receipt.plugin else { return };
-    let mut original = known.original.clone();
+    let mut original = known.again();
     if is_bundled(&original, paths) {
         // Of a setup whose receipt was lost.
         original = PluginState::Absent;
@@ -208,7 +208,7 @@ fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &
         }
     };
     let now = PluginState::of(registered.as_ref().map(|registered| &registered.plugin));
-    if now == original {
+    if now == original || now == known.original {
         return;
     }
     let is_ours = now.is_at(&known.left) || now == PluginState::Absent;
@@ -234,6 +234,6 @@ fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &
         to = PluginState::Absent;
     }
     if now != to {
-        plan.changes.push(Change::Plugin(PluginChange { from: now, to }));
+        plan.changes.push(Change::Plugin(PluginChange { from: now, to, commit: None }));
     }
 }

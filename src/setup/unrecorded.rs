@@ -122,5 +122,5 @@ fn plan_plugin(plan: &mut Plan, observed: &Observed, paths: &Paths) {
         });
         return;
     }
-    plan.changes.push(Change::Plugin(PluginChange { from: now, to: PluginState::Absent }));
+    plan.changes.push(Change::Plugin(PluginChange { from: now, to: PluginState::Absent, commit: None }));
 }

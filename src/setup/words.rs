@@ -28,8 +28,3 @@ pub(super) fn take_out(owner: &Owner) -> &'static str {
         _ => "take our entries out by hand",
     }
 }
-
-/// Why root does not write into somebody's home.
-pub(super) fn foreign_home(uid: u32) -> String {
-    format!("HOME belongs to uid {uid}, and this runs as root")
-}

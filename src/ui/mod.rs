@@ -2,6 +2,7 @@
 
 mod ask;
 mod colour;
+mod out;
 mod pager;
 mod progress;
 mod steps;
@@ -10,6 +11,7 @@ mod wrap;
 
 pub(crate) use ask::{Said, choose, confirm, is_asking, is_on_terminal};
 pub(crate) use colour::{Tone, coloured};
+pub(crate) use out::{stderr, stdout};
 pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;
 pub(crate) use steps::Steps;
@@ -18,6 +20,7 @@ pub(crate) use wrap::{columns, paragraph, wrap};
 
 use crate::error::Error;
 use std::io::Write;
+use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
 /// Why stdout could not be written: the first reason, kept until the process ends.
@@ -26,11 +29,27 @@ static LOST: OnceLock<std::io::Error> = OnceLock::new();
 /// One line on stdout. A closed pipe is not an error: the reader has seen enough. Any other failure is
 /// told by [`ending`].
 pub(crate) fn line(text: impl AsRef<str>) {
-    let mut out = anstream::stdout().lock();
-    let written = writeln!(out, "{}", text.as_ref()).and_then(|()| out.flush());
+    let text = format!("{}\n", text.as_ref());
+    let stdout = std::io::stdout();
+    let text = match anstream::AutoStream::choice(&stdout) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
+        _ => text,
+    };
+    let written = whole(stdout.lock(), text.as_bytes());
     if let Err(source) = unless_closed(written) {
         let _an_earlier_one_is_kept = LOST.set(source);
     }
+}
+
+/// After what others have written and not sent yet, as one piece.
+fn whole(mut stream: impl Write + AsFd, bytes: &[u8]) -> std::io::Result<()> {
+    stream.flush()?;
+    out::write_all(stream.as_fd(), bytes)
+}
+
+/// Whether a line on stdout was lost.
+pub(crate) fn lost_a_line() -> bool {
+    LOST.get().is_some()
 }
 
 /// A write to a pipe that nobody reads any more counts as done.
@@ -54,8 +73,13 @@ pub(crate) fn ending(code: u8) -> u8 {
 
 /// One line on stderr.
 pub(crate) fn note(text: impl AsRef<str>) {
-    let mut err = anstream::stderr().lock();
-    let _closed_pipe = writeln!(err, "{}", text.as_ref());
+    let text = format!("{}\n", text.as_ref());
+    let stderr = std::io::stderr();
+    let text = match anstream::AutoStream::choice(&stderr) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
+        _ => text,
+    };
+    let _closed_pipe = whole(stderr.lock(), text.as_bytes());
 }
 
 /// Raw bytes on stdout, for output that belongs to a program and not to us.
@@ -63,9 +87,7 @@ pub(crate) fn note(text: impl AsRef<str>) {
 /// # Errors
 /// Whatever the write reports, a closed pipe too: the caller decides.
 pub(crate) fn raw(bytes: &[u8]) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
+    whole(std::io::stdout().lock(), bytes)
 }
 
 /// Raw bytes on stderr, for output of a program that a person watches.
@@ -73,7 +95,7 @@ pub(crate) fn raw(bytes: &[u8]) -> std::io::Result<()> {
 /// # Errors
 /// Whatever the write reports.
 pub(crate) fn raw_note(bytes: &[u8]) -> std::io::Result<()> {
-    std::io::stderr().lock().write_all(bytes)
+    whole(std::io::stderr().lock(), bytes)
 }
 
 /// An error on stderr: what happened, the facts aligned below it, then what to type.

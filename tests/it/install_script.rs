@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What a release holds: it runs, and says its version.
-const BINARY: &str = "#!/bin/sh\necho \"createos-sandbox 9.9.9 $*\"\n";
+pub(crate) const BINARY: &str = "#!/bin/sh\necho \"createos-sandbox 9.9.9 $*\"\n";
 /// What is there already.
 const OLD: &str = "#!/bin/sh\necho old\n";
 
@@ -17,7 +17,7 @@ fn script() -> PathBuf {
 }
 
 /// The asset for the machine that runs the tests.
-fn asset() -> String {
+pub(crate) fn asset() -> String {
     let system = if cfg!(target_os = "macos") { "apple-darwin" } else { "unknown-linux-musl" };
     format!("createos-sandbox-{}-{system}", std::env::consts::ARCH)
 }
@@ -27,7 +27,7 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 /// A server with the newest release and version 9.9.9, which are the same.
-fn release() -> Server {
+pub(crate) fn release() -> Server {
     let server = Server::new();
     for folder in ["/latest/download", "/download/v9.9.9"] {
         let sums = format!("{}  other\n{}  {}\n", "0".repeat(64), sha256(BINARY.as_bytes()), asset());
@@ -37,7 +37,7 @@ fn release() -> Server {
     server
 }
 
-fn run(home: &Home, shell: &[&str], args: &[&str]) -> Outcome {
+pub(crate) fn run(home: &Home, shell: &[&str], args: &[&str]) -> Outcome {
     let script = script();
     let all = [&shell[1..], &[script.to_str().expect("text")], args].concat();
     let mut command = home.command_of(Path::new(shell[0]), &all);
@@ -46,31 +46,31 @@ fn run(home: &Home, shell: &[&str], args: &[&str]) -> Outcome {
     outcome(command)
 }
 
-fn install(home: &Home, server: &Server, args: &[&str]) -> Outcome {
+pub(crate) fn install(home: &Home, server: &Server, args: &[&str]) -> Outcome {
     run(home, &["sh"], &[&["--base-url", &server.url("")], args].concat())
 }
 
 /// Everything in the folder, so that nothing half done can hide.
-fn listing(home: &Home) -> Vec<String> {
+pub(crate) fn listing(home: &Home) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(home.path().join(".local/bin")) else { return Vec::new() };
     entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect()
 }
 
 /// A home in which an older binary is installed.
-fn with_old() -> Home {
+pub(crate) fn with_old() -> Home {
     let home = Home::new();
     program(&home, ".local/bin/createos-sandbox", OLD);
     home
 }
 
 #[track_caller]
-fn old_is_untouched(home: &Home) {
+pub(crate) fn old_is_untouched(home: &Home) {
     assert_eq!(home.read(".local/bin/createos-sandbox"), OLD);
     assert_eq!(listing(home), ["createos-sandbox"]);
 }
 
 /// The shells of this machine, of those that a user may have.
-fn shells() -> Vec<Vec<&'static str>> {
+pub(crate) fn shells() -> Vec<Vec<&'static str>> {
     let known = [
         vec!["dash"],
         vec!["bash"],
@@ -83,7 +83,7 @@ fn shells() -> Vec<Vec<&'static str>> {
 }
 
 /// A PATH with everything that the script needs and one downloader, or none.
-fn tools(home: &Home, downloader: Option<(&str, &str)>) -> PathBuf {
+pub(crate) fn tools(home: &Home, downloader: Option<(&str, &str)>) -> PathBuf {
     let folder = home.path().join("tools");
     std::fs::create_dir(&folder).expect("a folder");
     let needed = ["sh", "uname", "mktemp", "mkdir", "mv", "rm", "chmod", "cat", "sha256sum", "shasum"];

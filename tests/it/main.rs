@@ -13,6 +13,7 @@ mod commands;
 mod createos_contract;
 mod documents;
 mod herdr_contract;
+mod install_guards;
 mod install_script;
 mod known_problems;
 #[cfg(target_os = "linux")]

@@ -5,6 +5,7 @@ mod keys;
 mod plugin;
 mod programs;
 mod surroundings;
+mod unfinished;
 
 pub(super) use allowed::sentence as allowed_sentence;
 pub(super) use plugin::{NOT_LOCAL, shape};
@@ -85,6 +86,7 @@ pub(super) fn before_setup(context: &Context<'_>) -> Vec<Check> {
 /// Everything.
 pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     let mut checks = before_setup(context);
+    checks.extend(unfinished::unfinished(context));
     checks.push(plugin::plugin(context));
     checks.push(plugin::config(context));
     checks.extend(allowed::allowed(context));

@@ -83,7 +83,7 @@ pub(super) fn config_owner(context: &Context<'_>) -> Check {
 /// Said only when root looks at somebody else's home.
 pub(super) fn home_owner(context: &Context<'_>) -> Option<Check> {
     let uid = context.paths.foreign_home()?;
-    Some(Check::warn("home-owner", words::foreign_home(uid)).fix("run it as that user, without sudo"))
+    Some(Check::warn("home-owner", crate::paths::is_foreign(uid)).fix("run it as that user, without sudo"))
 }
 
 /// Whether keys of agents' providers are exported here: they do not reach a box.

@@ -305,7 +305,9 @@ fn a_plugin_that_would_start_nothing_fails_the_doctor_and_setup_mends_it() {
     let _herdr = Herdr::in_home(&home);
     // Set up by a copy that goes away.
     let copy = home.path().join("bin/createos-sandbox");
-    std::fs::copy(crate::support::binary(), &copy).unwrap();
+    // By a program of its own: a descriptor of ours would keep the copy busy for a moment.
+    let copied = Command::new("cp").arg(crate::support::binary()).arg(&copy).status().unwrap();
+    assert!(copied.success());
     let _ = outcome(home.command_of(&copy, &["setup", "--yes"])).success();
     says(&home, "plugin", "ok", "bundled");
     std::fs::rename(&copy, home.path().join("gone")).unwrap();
@@ -325,7 +327,7 @@ fn a_plugin_that_would_start_nothing_fails_the_doctor_and_setup_mends_it() {
     let ours = home.read(&path);
     home.write(&path, ours.replace("id = \"apply\"", "id = \"aply\""));
     says(&home, "plugin", "fail", "its manifest lacks: action apply");
-    home.write(&path, ours.replace("Pause the sandbox", "Pause the box"));
+    home.write(&path, ours.replace("pause the sandbox", "pause the box"));
     says(&home, "plugin", "warn", "its manifest is of another version");
     let _ = home.run(&["setup"]).success();
     assert_eq!(home.read(&path), ours);

@@ -1,7 +1,7 @@
 //! A signal that ends a run ends the programs that it started, and leaves nothing that the next run cannot finish.
 
 use super::{CONFIG, machine};
-use crate::support::{Herdr, Home, User, eventually, program};
+use crate::support::{Herdr, Home, Pty, User, eventually, program};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Stdio};
@@ -82,5 +82,38 @@ fn a_setup_that_is_ended_while_herdr_works_is_finished_or_taken_back() {
         let _ = home.run(&["setup", "--undo"]).success();
         assert_eq!(home.read(CONFIG), "[ui]\n");
         assert!(herdr.registry().is_empty() && !home.path().join(".local/share").exists());
+    }
+}
+
+#[test]
+fn ctrl_c_in_a_build_says_how_to_go_on_and_the_doctor_knows() {
+    for next in [&["setup", "--local", "plug"][..], &["setup", "--undo"]] {
+        let home = machine(User::Me);
+        let herdr = Herdr::in_home(&home);
+        home.write(CONFIG, "[ui]\n");
+        let manifest = "id = \"createos.sandbox\"\nname = \"x\"\nversion = \"1.0.0\"\nmin_herdr_version = \"0.7.5\"\n\
+            platforms = [\"linux\", \"macos\"]\n[[actions]]\nid = \"start\"\ntitle = \"S\"\ncommand = [\"./run.sh\"]\n";
+        home.write("plug/herdr-plugin.toml", manifest);
+        home.write("plug/build.sh", "echo $$ > ../outer.draft; mv ../outer.draft ../outer; sleep 600\n");
+        let mut terminal = Pty::spawn(home.command(&["setup", "--local", "plug", "--yes"]), 24, 200);
+        eventually("the build runs", LIMIT, || home.path().join("outer").exists());
+        terminal.send("\x03");
+        assert_eq!(terminal.wait(LIMIT).signal(), Some(2));
+        for words in [
+            "stopped half way; finish it with: createos-sandbox setup herdr --local plug\r\n",
+            "or take it back with: createos-sandbox setup herdr --undo\r\n",
+        ] {
+            eventually("it says so", LIMIT, || terminal.text().contains(words));
+        }
+        eventually("the build is gone", LIMIT, || is_gone(pid(&home, "outer")));
+        let doctor = home.run(&["setup", "--doctor"]);
+        assert!(doctor.stdout.contains("the last one was stopped half way"), "{}", doctor.stdout);
+        home.write("plug/build.sh", "echo exit > run.sh; chmod 755 run.sh\n");
+        let _ = home.run(next).success();
+        let doctor = home.run(&["setup", "--doctor"]);
+        assert!(!doctor.stdout.contains("half way"), "{}", doctor.stdout);
+        let _ = home.run(&["setup", "--undo"]).success();
+        assert_eq!(home.read(CONFIG), "[ui]\n");
+        assert!(herdr.registry().is_empty());
     }
 }

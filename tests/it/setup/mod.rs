@@ -19,6 +19,7 @@ mod repair;
 mod replace;
 mod sudo;
 mod terminal;
+mod told;
 mod undo;
 
 use crate::support::{Herdr, Home, User, generation, program};

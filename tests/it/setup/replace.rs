@@ -156,7 +156,10 @@ fn a_checkout_is_linked_and_built_with_its_output_shown() {
     let home = machine(User::Me);
     let herdr = Herdr::in_home(&home);
     home.write("plug/herdr-plugin.toml", FOREIGN);
-    home.write("plug/build.sh", "echo building; echo replaced > ../bin/createos\n");
+    home.write(
+        "plug/build.sh",
+        "echo building; echo replaced > ../bin/createos; echo exit > run.sh; chmod 755 run.sh\n",
+    );
     let createos = home.read("bin/createos");
     let plan = home.run(&["setup", "--local", "plug", "--dry-run"]).success();
     assert!(plan.stdout.contains("it may replace ~/bin/createos, a copy is kept"), "{}", plan.stdout);
@@ -248,4 +251,111 @@ fn a_key_for_an_action_that_the_plugin_lacks_is_refused_and_every_action_of_ours
     }
     let _ = home.run(&["setup", "--undo", "--yes"]).success();
     assert!(!home.path().join(CONFIG).exists());
+}
+
+#[test]
+fn a_checkout_without_the_files_that_its_manifest_runs_is_not_set_up() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    home.write("plug/herdr-plugin.toml", FOREIGN);
+    let refused = home.run(&["setup", "--local", "plug"]).fails(2, "starts ./run.sh, which is not there");
+    assert!(refused.stderr.contains("build the plugin, then run this again"), "{}", refused.stderr);
+    assert!(herdr.registry().is_empty() && !home.path().join(SETTINGS).exists());
+    // A build that does not make it either takes the link back.
+    home.write("plug/build.sh", "echo built\n");
+    let failed =
+        home.run(&["setup", "--local", "plug"]).fails(1, "did not make what the plugin's manifest runs");
+    assert!(failed.stderr.contains("./run.sh"), "{}", failed.stderr);
+    assert!(herdr.registry().is_empty() && !home.path().join(SETTINGS).exists());
+    home.write("plug/build.sh", "echo exit > run.sh; chmod 755 run.sh\n");
+    let _ = home.run(&["setup", "--local", "plug"]).success();
+    // One that is built already needs no script.
+    let _ = home.run(&["setup", "--undo"]).success();
+    std::fs::remove_file(home.path().join("plug/build.sh")).unwrap();
+    let _ = home.run(&["setup", "--local", "plug"]).success();
+    assert_eq!(herdr.registry().len(), 1);
+}
+
+#[test]
+fn boxes_that_another_plugin_would_not_know_are_warned_of() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    acme(&home);
+    home.write("plug/herdr-plugin.toml", FOREIGN);
+    program(&home, "plug/run.sh", "exit\n");
+    let elsewhere: [&[&str]; 2] = [
+        &["setup", "--source", "github:acme/plug/sub", "--dry-run"],
+        &["setup", "--local", "plug", "--dry-run"],
+    ];
+    let _ = home.run(&["setup"]).success();
+    for args in elsewhere {
+        let plan = home.run(args).success();
+        assert!(!plan.stdout.contains("does not know"), "no box lives: {}", plan.stdout);
+    }
+    let record = serde_json::json!({
+        "version": 1, "installation": "abcd",
+        "records": [{
+            "id": "0a1b2c3d", "phase": "ready", "socket": "/s", "provider": "createos", "box": "hd-app-k3x9q2",
+            "boxId": "sb-01j00000000000000000000000", "agent": "pi", "local": "/w", "remote": "/workspace"
+        }]
+    });
+    home.write(".local/state/herdr/plugins/createos.sandbox/state.json", record.to_string());
+    for args in elsewhere {
+        let plan = home.run(args).success();
+        let words = "1 pane is tied to a box that the other plugin does not know: hd-app-k3x9q2";
+        assert!(plan.stdout.contains(words), "{}", plan.stdout);
+        assert!(plan.stdout.contains("createos-sandbox herdr boxes"), "{}", plan.stdout);
+        let strict = home.run(&[args, &["--strict", "--json"]].concat());
+        assert_eq!(strict.json()["warnings"].as_array().unwrap().len(), 1, "{strict:?}");
+    }
+    let _ = home.run(&["setup", "--local", "plug"]).success();
+    let back = home.run(&["setup", "--dry-run"]).success();
+    assert!(!back.stdout.contains("does not know"), "back to ours: {}", back.stdout);
+}
+
+#[test]
+fn without_a_ref_the_commit_that_was_installed_comes_back() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    acme(&home);
+    let _ = herdr.run(&["plugin", "install", "acme/plug/sub", "--yes"]).success();
+    let commit = herdr.registry()[0]["source"]["resolved_commit"].as_str().expect("a commit").to_owned();
+    let _ = home.run(&["setup"]).success();
+    // The repository goes on.
+    let work = home.path().join("github/plug-work");
+    home.write("github/plug-work/sub/herdr-plugin.toml", FOREIGN.replace("9.9.9", "10.0.0"));
+    let bare = home.path().join("github/acme/plug.git").display().to_string();
+    for args in [
+        &["-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qam", "more"][..],
+        &["push", "-q", &bare, "HEAD"],
+    ] {
+        let mut git = std::process::Command::new("git");
+        git.args(args).current_dir(&work);
+        let _ = crate::support::outcome(git).success();
+    }
+    let undo = home.run(&["setup", "--undo"]).success();
+    let record = &herdr.registry()[0];
+    assert_eq!((&record["version"], &record["source"]["resolved_commit"]), (&"9.9.9".into(), &commit.into()));
+    assert!(undo.stdout.contains("installed from acme/plug/sub@"), "{}", undo.stdout);
+}
+
+#[test]
+fn what_setup_itself_wrote_is_not_backed_up_again_and_again() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let backups = || {
+        let names = std::fs::read_dir(home.path().join(SETTINGS).parent().unwrap()).unwrap();
+        names.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().contains("before")).count()
+    };
+    home.write(SETTINGS, r#"{"agent":"codex"}"#);
+    for agent in ["pi", "codex", "opencode", "cursor", "pi"] {
+        let _ = home.run(&["setup", "--force", "--agent", agent]).success();
+    }
+    assert_eq!(backups(), 1, "the user's own");
+    home.write(SETTINGS, r#"{"agent":"shell"}"#);
+    let _ = home.run(&["setup", "--force", "--agent", "pi"]).success();
+    assert_eq!(backups(), 2, "what he wrote since");
+    let _ = home.run(&["setup", "--key", "pause=prefix+alt+p"]).success();
+    let keys = home.path().join(CONFIG).with_file_name("config.toml.before-createos");
+    assert!(!keys.exists(), "there was none before the setup");
 }
