@@ -3,6 +3,7 @@
 use crate::argv::Parsed;
 use crate::control::Control;
 use serde_json::Value;
+#[cfg(target_os = "linux")]
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
