@@ -146,7 +146,11 @@ fn info_and_the_list_of_boxes_name_it() {
     boxes.expect("not here: new is not applied, ", LONG);
     boxes.expect("branch feat: 2 commits", LONG);
     boxes.expect("for ever?", LONG);
+    // Two keys in one go are one answer.
+    let closed = |boxes: &Pty| boxes.text().matches("1 box   Enter attach").count();
+    let before = closed(&boxes);
     boxes.send("n");
+    eventually("the question is gone", LONG, || closed(&boxes) > before);
     boxes.send("q");
     assert!(boxes.wait(LONG).success());
     assert_eq!(world.boxes().len(), 1);
