@@ -18,14 +18,26 @@ const HARMLESS: [u32; 7] = [0, 1, 2, 7, 8, 133, 633];
 /// Those that never pass: notifications, clipboards, and iTerm2's, which are of all kinds.
 const ACTING: [u32; 6] = [9, 52, 99, 777, 1337, 5522];
 
-/// The filter of old output. What surrounds it, as the official program's footer, only makes it end later.
+/// The official program's first line, before which nothing old can be.
+const OWN_LINE: &str = "attached to ";
+/// What stands between a saved and a restored cursor is its footer when it is no longer.
+const FOOTER: u64 = 1024;
+
+/// The filter of old output. What the official program adds is not counted: its first line and its footer, which may
+/// come long before the output does.
 #[derive(Debug)]
 pub(super) struct OldOutput {
-    left: u64,
+    left: i64,
     began: Instant,
     last: Instant,
     reached: Option<Instant>,
     scan: Scan,
+    /// The first line, as far as it has come; `None` behind it.
+    head: Option<Vec<u8>>,
+    /// Bytes since the cursor was saved; `None` when it was restored.
+    saved: Option<u64>,
+    /// The byte before.
+    before: u8,
     /// A sequence that has not been judged yet.
     held: Vec<u8>,
 }
@@ -64,7 +76,17 @@ impl OldOutput {
     /// `bytes` of what comes are old, from `now` on.
     pub(super) fn new(bytes: u64, now: Instant) -> Self {
         let reached = (bytes == 0).then_some(now);
-        Self { left: bytes, began: now, last: now, reached, scan: Scan::Ground, held: Vec::new() }
+        Self {
+            left: i64::try_from(bytes).unwrap_or(i64::MAX),
+            began: now,
+            last: now,
+            reached,
+            scan: Scan::Ground,
+            head: Some(Vec::new()),
+            saved: None,
+            before: 0,
+            held: Vec::new(),
+        }
     }
 
     /// Whether what comes next is new. Never in the middle of a sequence.
@@ -83,12 +105,41 @@ impl OldOutput {
             return;
         }
         self.last = now;
-        self.left = self.left.saturating_sub(bytes.len() as u64);
-        if self.left == 0 {
-            self.reached.get_or_insert(now);
+        for &byte in bytes {
+            self.count(byte);
+        }
+        match self.left > 0 {
+            true => self.reached = None,
+            false => drop(self.reached.get_or_insert(now)),
         }
         for &byte in bytes {
             self.scan = self.step(byte, out);
+        }
+    }
+
+    /// Counts a byte, unless it is the official program's own.
+    fn count(&mut self, byte: u8) {
+        let escaped = std::mem::replace(&mut self.before, byte) == 0x1b;
+        if let Some(head) = &mut self.head {
+            head.push(byte);
+            if byte == b'\n' && String::from_utf8_lossy(head).contains(OWN_LINE) {
+                self.left += head.len() as i64 - 1;
+                self.head = None;
+                return;
+            }
+            if byte == b'\n' || head.len() > 512 {
+                self.head = None;
+            }
+        }
+        match (&mut self.saved, escaped, byte) {
+            (None, true, b'7') => {
+                // Its escape was counted.
+                self.left += 1;
+                self.saved = Some(0);
+            }
+            (Some(_), true, b'8') => self.saved = None,
+            (Some(count), ..) if *count < FOOTER => *count += 1,
+            _ => self.left -= 1,
         }
     }
 
@@ -395,5 +446,23 @@ mod tests {
         fn text_passes(text in "[a-zäöü字 \r\n]{0,200}") {
             prop_assert_eq!(filtered([text.as_bytes()]), text.as_bytes());
         }
+    }
+
+    #[test]
+    fn what_the_official_program_adds_is_not_counted() {
+        let now = Instant::now();
+        let mut old = OldOutput::new(10, now);
+        let mut out = Vec::new();
+        old.pass(b"  attached to proc_1 (sb-1)\r\n", now, &mut out);
+        old.pass(
+            b"\x1b7\x1b[0m\x1b[1;23r\x1b[24;1H\x1b[7m createos proc_1 | Ctrl-] detach \x1b[0m\x1b8",
+            now,
+            &mut out,
+        );
+        let later = now + Duration::from_secs(1);
+        assert!(!old.is_over(later), "nothing old has come yet");
+        old.pass(b"123456789\x07", later, &mut out);
+        assert!(!out.contains(&7), "an old bell");
+        assert!(old.is_over(later + QUIET), "all of it has come");
     }
 }
