@@ -113,7 +113,7 @@ fn ways(document: &Document<'_>) -> Vec<(Range<usize>, String)> {
         ways.push(in_braces(lines, &span, &format!("toast.delivery = \"{ON}\"")));
     }
     for (table, names) in [(toast, ["delivery", "toast.delivery", "ui.toast.delivery"]), (ui, WAY_FROM_UI)] {
-        let first = table.and_then(Item::as_table_like).and_then(|table| first(lines, table));
+        let first = table.and_then(Item::as_table_like).and_then(first);
         let Some(start) = first else { continue };
         let newline = lines.newline_near(start);
         let indent = lines.indent(start).unwrap_or_default();
@@ -143,10 +143,10 @@ fn ways(document: &Document<'_>) -> Vec<(Range<usize>, String)> {
 const WAY_FROM_UI: [&str; 3] = ["toast.delivery", "ui.toast.delivery", "delivery"];
 
 /// Where the first key of a table stands.
-fn first(lines: &Lines<'_>, table: &dyn TableLike) -> Option<usize> {
+fn first(table: &dyn TableLike) -> Option<usize> {
     let starts = table.iter().filter_map(|(name, item)| match item {
         Item::Value(_) => Some(table.get_key_value(name)?.0.span()?.start),
-        other => first(lines, other.as_table_like()?),
+        other => first(other.as_table_like()?),
     });
     starts.min()
 }

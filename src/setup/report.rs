@@ -35,7 +35,7 @@ pub(crate) struct Report {
     pub(crate) summary: Summary,
     /// The changes, made or (with `--dry-run`) not made.
     pub(crate) changes: Vec<ReportedChange>,
-    /// What stays although something else was asked for.
+    /// What stays although something else was asked for, or although a setup is taken back.
     pub(crate) kept: Vec<ReportedChange>,
     /// What a person should know.
     pub(crate) warnings: Vec<ReportedWarning>,

@@ -63,7 +63,8 @@ fn tls(home: &Home) -> Option<(std::process::Child, u16)> {
         .output()
         .expect("openssl runs");
     assert!(made.status.success(), "{made:?}");
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
     let server = Command::new(&openssl)
         .args(["s_server", "-quiet", "-HTTP", "-key", "key.pem", "-cert", "cert.pem"])
         .args(["-accept", &format!("127.0.0.1:{port}")])

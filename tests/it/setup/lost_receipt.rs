@@ -7,7 +7,7 @@ use std::process::Command;
 const DATA: &str = ".local/share/createos-sandbox";
 
 fn lose_the_receipt(home: &Home) {
-    std::fs::remove_dir_all(home.path().join(DATA).join("receipts")).unwrap();
+    std::fs::remove_dir_all(home.path().join(DATA).join("receipts")).expect("the receipts go");
 }
 
 #[test]
