@@ -202,4 +202,40 @@ mod tests {
             assert_eq!(String::from_utf8(said.stdout).unwrap(), expected, "{}: {shown}", shell.display());
         }
     }
+
+    /// Where a sentence spells a command, nothing quotes it, repeats the flags or names the box.
+    #[test]
+    fn no_sentence_spells_a_command_of_ours() {
+        fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let is_test =
+                    path.ends_with("tests") || path.ends_with("tests.rs") || path.ends_with("command.rs");
+                match path.is_dir() {
+                    _ if is_test => {}
+                    true => sources(&path, found),
+                    false if path.extension().is_some_and(|extension| extension == "rs") => found.push(path),
+                    false => {}
+                }
+            }
+        }
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let mut files = Vec::new();
+        sources(&root, &mut files);
+        assert!(files.len() > 200);
+        let mut spelled = Vec::new();
+        for file in files.iter().filter(|file| !file.starts_with(root.join("cli"))) {
+            let text = std::fs::read_to_string(file).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let lines = code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+            let spells = |line: &str| {
+                ["setup", "herdr", "shim", "local"]
+                    .iter()
+                    .any(|area| line.contains(&format!("{OWN} {area} ")))
+            };
+            let found = lines.filter(|(_, line)| spells(line));
+            spelled.extend(found.map(|(at, _)| format!("{}:{}", file.display(), at + 1)));
+        }
+        assert!(spelled.is_empty(), "use `command::…`: {spelled:#?}");
+    }
 }
