@@ -330,7 +330,7 @@ uninstall() {
     fi
     data=${XDG_DATA_HOME:-${HOME:-}/.local/share}/$name
     if [ -z "$force" ] && is_set_up "$data"; then
-        fail "Herdr is still set up with $name; nothing was removed" "first: $name setup herdr --undo   (or --force)"
+        fail "Herdr is still set up with $name; nothing was removed, which only --force would do" "first: $name setup herdr --undo"
     fi
     check_home
     if [ -n "$dry_run" ]; then
