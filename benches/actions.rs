@@ -285,8 +285,9 @@ fn children() -> Duration {
         usage
     };
     let time = |time: libc::timeval| {
-        let whole = |part: i64| part.try_into().expect("a time is not negative");
-        Duration::from_secs(whole(time.tv_sec)) + Duration::from_micros(whole(time.tv_usec.into()))
+        // Microseconds are an `i32` on macOS.
+        let micros = u64::try_from(time.tv_usec).expect("a time is not negative");
+        Duration::from_secs(time.tv_sec.cast_unsigned()) + Duration::from_micros(micros)
     };
     time(usage.ru_utime) + time(usage.ru_stime)
 }

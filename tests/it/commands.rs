@@ -200,7 +200,8 @@ fn every_third(first: usize) {
 /// What a refused setup proposes.
 #[test]
 fn every_way_out_of_a_refused_setup_works_as_it_is_printed() {
-    let cases: &[(&[&str], fn(&Home))] = &[
+    type Case<'a> = (&'a [&'a str], fn(&Home));
+    let cases: &[Case<'_>] = &[
         (&["setup"], |home| drop(home.write(SETTINGS, "{\"agnet\": 1}"))),
         (&["setup"], |home| drop(home.write(CONFIG, "[keys\n"))),
         (&["setup", "--key", "delete=prefix+alt+x"], |home| drop(home.write(CONFIG, "[keys\n"))),

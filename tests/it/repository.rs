@@ -1,6 +1,6 @@
 //! What must stand in no file of this repository, whoever writes it.
 
-use crate::support::outcome;
+use crate::support::{outcome, skipped};
 use std::path::Path;
 use std::process::Command;
 
@@ -24,7 +24,7 @@ fn no_file_names_the_host_of_a_package_registry() {
     git.arg("-C").arg(top).args(["ls-files", "-z"]);
     let listed = outcome(git);
     if listed.code != 0 {
-        eprintln!("skipped: this is no checkout: {}", listed.stderr);
+        skipped(&format!("this is no checkout: {}", listed.stderr));
         return;
     }
     let mut read = 0;

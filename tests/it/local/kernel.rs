@@ -1,7 +1,7 @@
 //! What a box can ask of the kernel that it shares with the host.
 
 use super::Sandbox;
-use crate::support::{Home, Outcome, User, outcome};
+use crate::support::{Home, Outcome, User, outcome, skipped};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
@@ -125,7 +125,7 @@ fn a_box_cannot_reach_the_host_s_cgroups() {
             outcome(made.home().command_of(Path::new("unshare"), &["-U", "-r", "sh", "-c", script]))
         };
         if host(limited).code != 0 {
-            eprintln!("skipped for {user:?}: this machine has no such limit, or lets nobody set it");
+            skipped(&format!("for {user:?}: this machine has no such limit, or lets nobody set it"));
             continue;
         }
         // A mount of the tree is what makes its `cgroup.kill` and `cgroup.freeze` reachable.

@@ -220,6 +220,12 @@ pub fn result_line(stdout: &str) -> Value {
         .expect("the result line is JSON")
 }
 
+/// Says why a test has nothing to try on this machine.
+#[expect(clippy::print_stderr, reason = "it is for who reads the tests")]
+pub fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
 /// The binary under test, where every user can run it: the build folder may be closed to nobody.
 /// `CREATEOS_SANDBOX_BIN_PATH` names another one, such as the static binary of a release.
 pub fn binary() -> PathBuf {
