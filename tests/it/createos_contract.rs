@@ -181,6 +181,24 @@ fn a_box_that_does_not_run_is_refused_before_anything_is_asked() {
 }
 
 #[test]
+fn a_fork_needs_a_paused_box_and_answers_as_its_line_does() {
+    for (generation, member) in [("main", "forked_from"), ("branch", "source_id")] {
+        let official = Official::of(generation);
+        let id = official.make();
+        let refused = official.run(&["-o", "json", "sandbox", "fork", &id]);
+        assert_eq!(refused.code, 1, "{refused:?}");
+        assert!(refused.stdout.contains("is running, and fork needs a paused snapshot"), "{refused:?}");
+        let _paused = official.run(&["-o", "json", "sandbox", "pause", &id]).success();
+        let one = official.run(&["-o", "json", "sandbox", "fork", &id]).success().json();
+        assert_eq!(one[member], json!(id), "{one}");
+        assert!(one["id"].is_string() && one["id"] != json!(id), "{one}");
+        assert_eq!(one.get("action").is_some(), generation == "branch", "{one}");
+        let two = official.run(&["-o", "json", "sandbox", "fork", "--count", "2", &id]).success().json();
+        assert_eq!(two.as_array().map(Vec::len), Some(2), "{two}");
+    }
+}
+
+#[test]
 fn a_plain_list_is_a_request_for_each_status_with_its_own_page() {
     let mut official = Official::of("main");
     let ids = [official.make(), official.make(), official.make()];

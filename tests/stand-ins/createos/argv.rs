@@ -61,6 +61,7 @@ pub(crate) fn known(verb: &str, generation: Generation) -> Option<Flags> {
         "list" => (&["--limit", "--offset", "--status"], &["--all", "-a", "--quiet", "-q", "--wide"]),
         "get" | "pause" | "resume" | "pull" | "process list" | "process get" | "process signal"
         | "shapes" => (&[], &[]),
+        "fork" => (&["--count", "--ssh-key", "--egress"], &["--paused"]),
         "rm" => (&[], &["--yes", "-y", "--force"]),
         "exec" if generation == Generation::Branch => (&["--env", "--stdin"], &["--stream", "-s"]),
         "exec" => (&["--env"], &["--stream", "-s"]),

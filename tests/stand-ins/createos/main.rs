@@ -14,6 +14,7 @@ mod control;
 mod errors;
 mod exec;
 mod footer;
+mod fork;
 mod help;
 mod ignore;
 mod list;
@@ -136,6 +137,7 @@ impl Call<'_> {
             "get" => self.get(id),
             "rm" => self.rm(&parsed),
             "pause" | "resume" => self.transition(id),
+            "fork" => self.fork(&parsed),
             "exec" => self.exec(&parsed),
             "push" | "pull" => self.transfer(&parsed),
             "process attach" => self.attach(&parsed),
