@@ -9,6 +9,7 @@ use super::{BoxId, Failure, Provider};
 use crate::base64;
 use crate::exec::{Ended, Run};
 use memchr::memmem;
+use std::io;
 use std::time::Duration;
 
 /// `$0` of every script: it shows up in the box's process list.
@@ -30,6 +31,9 @@ const VERB: &str = "sandbox exec";
 const RETRIES: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 /// How much of what an unfinished script printed is told.
 const TOLD: usize = 300;
+
+/// How many bytes a script may answer: a box that never stops talking is left then.
+const ANSWER: usize = 64 * 1024 * 1024;
 
 /// What a script in a box answered.
 #[derive(Debug)]
@@ -66,8 +70,23 @@ impl Provider {
         let mut words = vec![marker.as_str(), script];
         words.extend_from_slice(args);
         self.awake(id, || {
+            let (mut stdout, mut too_large) = (Vec::new(), false);
             let run = command(self.sandbox(limit).args(["exec", "--stream"]), id, FRAMED, &words);
-            let ended = run.run().map_err(|error| Failure::from_exec(VERB, &error))?;
+            let ended = run.stdout_to(|bytes| {
+                too_large = stdout.len() + bytes.len() > ANSWER;
+                if too_large {
+                    return Err(io::ErrorKind::FileTooLarge.into());
+                }
+                stdout.extend_from_slice(bytes);
+                Ok(())
+            });
+            let ended = ended.run();
+            if too_large {
+                let words = format!("the box answered more than {} MiB", ANSWER / 1024 / 1024);
+                return Err(Failure::other(VERB, words));
+            }
+            let mut ended = ended.map_err(|error| Failure::from_exec(VERB, &error))?;
+            ended.stdout = stdout;
             let (out, err) = (Framed::read(&ended.stdout, &marker), Framed::read(&ended.stderr, &marker));
             match (out.end, err.end) {
                 (Some(code), Some(_)) => {

@@ -74,7 +74,7 @@ fn a_worktree_is_tried_on_a_copy_and_stays_as_it_was() {
     let mut installed = home.command(&["try"]);
     installed.env("PATH", format!("{}/bin:{PATH}", home.path().display()));
     let installed = self::outcome(installed).success();
-    let end = "\n   or createos-sandbox setup herdr                    (CreateOS microVMs)\n";
+    let end = "\nor, with CreateOS microVMs: createos-sandbox setup herdr\n";
     assert!(installed.stdout.ends_with(end), "{installed:?}");
 }
 

@@ -6,10 +6,15 @@ use crate::boxes::said;
 use crate::errors::badge;
 use crate::{Call, backend, print, tell};
 use serde_json::json;
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
 use std::process::{Child, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
+
+/// How many pieces of output may wait: a reader that is slow makes the command wait, as it does on a connection.
+const FRAMES: usize = 64;
+/// How much of stderr is looked at for our provider's own words.
+const TOLD: usize = 64 * 1024;
 
 /// Output of the remote command.
 enum Frame {
@@ -58,7 +63,7 @@ impl Call<'_> {
             }
         }
         let code = backend::code(child.wait().expect("an end"));
-        let not_started = not_started(code, &out, &err, &self.argv.command);
+        let not_started = not_started(code, out.is_empty(), &err, &self.argv.command);
         if not_started.is_some() {
             err.clear();
         }
@@ -91,21 +96,24 @@ impl Call<'_> {
         let cut =
             self.control.idle_cut.filter(|limit| beats == 0 || beats >= *limit).map(Duration::from_secs);
         let (mut out, mut err) = (Text::default(), Text::default());
-        let (mut shown, mut told) = (Vec::new(), Vec::new());
+        let (mut shown, mut told) = (false, Vec::new());
         let is_cut = self.control.take("stream_cut");
         loop {
             match receive(frames, cut.map(|limit| Instant::now() + limit)) {
                 Ok(Frame::Out(bytes)) => {
-                    shown.extend_from_slice(&bytes);
-                    print(&out.take(&bytes));
-                    if is_cut {
+                    shown |= !bytes.is_empty();
+                    let written = std::io::stdout().write_all(out.take(&bytes).as_bytes());
+                    if is_cut || written.is_err() {
+                        // A closed pipe ends the real program by its signal.
                         kill(&mut child);
-                        return 0;
+                        return if is_cut { 0 } else { 1 };
                     }
                 }
                 Ok(Frame::Err(bytes)) => {
                     // The first line may be our provider's, about a program that did not start.
-                    told.extend_from_slice(&bytes);
+                    if told.len() < TOLD {
+                        told.extend_from_slice(&bytes);
+                    }
                     if !told.starts_with(b"error: could not ") {
                         tell(&err.take(&bytes));
                     }
@@ -122,7 +130,7 @@ impl Call<'_> {
         if is_cut {
             return 0;
         }
-        if let Some(words) = not_started(code, &shown, &told, &self.argv.command) {
+        if let Some(words) = not_started(code, !shown, &told, &self.argv.command) {
             print(&badge(self.control, "ERROR", &words));
             return 0;
         }
@@ -131,8 +139,8 @@ impl Call<'_> {
 }
 
 /// The service's words for a program that could not be started.
-fn not_started(code: u8, out: &[u8], err: &[u8], command: &[String]) -> Option<String> {
-    let starts = matches!(code, 126 | 127) && out.is_empty() && err.starts_with(b"error: could not ");
+fn not_started(code: u8, silent: bool, err: &[u8], command: &[String]) -> Option<String> {
+    let starts = matches!(code, 126 | 127) && silent && err.starts_with(b"error: could not ");
     let program = command.first().map(String::as_str).unwrap_or_default();
     starts.then(|| match code {
         127 => format!("exec: \"{program}\": executable file not found in $PATH"),
@@ -158,7 +166,7 @@ fn receive(frames: &Receiver<Frame>, deadline: Option<Instant>) -> Result<Frame,
 
 /// Both streams, as they come.
 fn frames(child: &mut Child) -> Receiver<Frame> {
-    fn pump(mut from: impl Read + Send + 'static, to: Sender<Frame>, frame: fn(Vec<u8>) -> Frame) {
+    fn pump(mut from: impl Read + Send + 'static, to: SyncSender<Frame>, frame: fn(Vec<u8>) -> Frame) {
         std::thread::spawn(move || {
             let mut buffer = [0; 16 * 1024];
             while let Ok(count @ 1..) = from.read(&mut buffer) {
@@ -168,7 +176,7 @@ fn frames(child: &mut Child) -> Receiver<Frame> {
             }
         });
     }
-    let (sender, receiver) = channel();
+    let (sender, receiver) = sync_channel(FRAMES);
     pump(child.stdout.take().expect("a pipe"), sender.clone(), Frame::Out);
     pump(child.stderr.take().expect("a pipe"), sender, Frame::Err);
     receiver
