@@ -11,6 +11,7 @@ mod wrap;
 
 pub(crate) use ask::{Said, choose, confirm, is_asking, is_on_terminal};
 pub(crate) use colour::{Tone, coloured};
+#[cfg(target_os = "linux")]
 pub(crate) use out::{stderr, stdout};
 pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;

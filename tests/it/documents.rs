@@ -1,7 +1,9 @@
 //! docs/json.md and docs/exit-codes.md cannot rot: examples of every document are made and their fields
 //! compared, and the commands of the table of exit codes are run.
 
-use crate::support::{Home, Repo, result_line};
+#[cfg(target_os = "linux")]
+use crate::support::result_line;
+use crate::support::{Home, Repo};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;

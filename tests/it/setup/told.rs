@@ -3,9 +3,9 @@
 
 use super::{CONFIG, SETTINGS, machine};
 use crate::support::{Herdr, User, outcome};
-use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
-use std::io::Read;
 
+// There is no such device elsewhere.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_setup_whose_words_are_lost_says_that_it_is_done() {
     for (args, words) in [
@@ -33,8 +33,13 @@ fn a_setup_whose_words_are_lost_says_that_it_is_done() {
     }
 }
 
+// Nowhere else can a pipe be made small.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_document_goes_whole_through_a_pipe_that_does_not_block() {
+    use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
+    use std::io::Read;
+
     let home = machine(User::Me);
     let _herdr = Herdr::in_home(&home);
     // The plan writes the settings a line each, which makes a long diff.
