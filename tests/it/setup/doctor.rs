@@ -39,9 +39,13 @@ fn a_machine_that_is_ready_passes_and_says_what_comes_next() {
 
 #[test]
 fn the_fix_for_notices_works_in_every_shape_of_ui_and_undo_takes_it_back() {
-    for before in
-        ["", "[ui]\n", "ui = { theme = \"x\" }\n", "ui.theme = \"x\"\n", "[ui.toast]\ndelivery = \"off\"\n"]
-    {
+    for before in [
+        "",
+        "[ui]\n",
+        "ui = { mouse_capture = true }\n",
+        "ui.mouse_capture = true\n",
+        "[ui.toast]\ndelivery = \"off\"\n",
+    ] {
         let home = machine(User::Me);
         let herdr = Herdr::in_home(&home);
         let notices = || {
