@@ -1,55 +1,26 @@
 //! The plugin's actions, one file each, over Herdr, a provider, the worktree, the merge and the state.
 
-mod apply;
-mod archive;
-mod attach;
-mod back_off;
-mod boxes;
-mod bring_back;
-mod cleanup;
-mod create;
-mod delete;
-mod detached;
-mod forget;
-mod holding;
-mod home;
-mod info;
-mod install;
-mod inventory;
-mod lifecycle;
 mod mapping;
-mod naming;
-mod popup;
-mod program;
-mod propose;
-mod provision;
-mod prune;
-mod reconcile;
+mod pane;
 mod report;
-mod review;
-mod session;
-mod sheet;
-mod show;
-mod signal;
-mod start;
-mod sync;
-mod sync_key;
-mod sync_sessions;
-mod terminal;
-mod trust;
-mod undo;
-mod upload;
-mod which;
+mod verbs;
+mod work;
 
-pub(crate) use trust::trust;
+pub(crate) use verbs::trust::trust;
 
 use crate::cli::HerdrCommand;
 use crate::error::{Error, Kind, Result};
 use crate::herdr::{Caller, Invocation, Place};
 use crate::ui;
+use mapping::detached;
+use mapping::session::Session;
+use pane::{provision, terminal};
 use report::{Notice, Report, error_text, print_line};
-use session::Session;
 use std::io::IsTerminal;
+use verbs::{
+    apply, ask_delete, attach, boxes, cleanup, delete, info, lifecycle, prune, reconcile, review, start, sync,
+};
+use verbs::{undo, upload};
 
 /// Runs an action. Exit code 0: done; 1: not (contract of the result line); 130: Ctrl-C at a question.
 ///
@@ -92,9 +63,9 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         })),
         HerdrCommand::Provision => pane(Session::open().and_then(|session| provision::provision(&session))),
         HerdrCommand::ReviewPane => pane(Session::open().and_then(|session| review::pane(&session))),
-        HerdrCommand::Message => pane(popup::message()),
+        HerdrCommand::Message => pane(ask_delete::message()),
         HerdrCommand::Relay { old, argv } => return crate::relay::run(old, &argv),
-        HerdrCommand::AskDelete => pane(Session::open().and_then(|session| popup::delete(&session))),
+        HerdrCommand::AskDelete => pane(Session::open().and_then(|session| ask_delete::delete(&session))),
     })
 }
 
@@ -150,8 +121,8 @@ fn tell(session: &Session, name: &str, outcome: Result<&Report, &Error>) {
     };
     let focus = session.focus().ok().flatten().map(|pane| pane.id.clone());
     if popup {
-        let text: String = text.chars().take(popup::LONGEST).collect();
-        let env = [(popup::MESSAGE, text.as_str())];
+        let text: String = text.chars().take(ask_delete::LONGEST).collect();
+        let env = [(ask_delete::MESSAGE, text.as_str())];
         if session.herdr.open_plugin_pane("message", Place::Popup, None, &env).is_ok() {
             return;
         }

@@ -1,0 +1,81 @@
+//! Work that must outlive the pane or the action: `cleanup RECORD` in a session of its own.
+
+use super::session::Session;
+use crate::error::{Error, Result};
+use crate::paths::own_binary;
+use crate::state::{Phase, RecordId};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A box that could not be deleted is left alone for so long after its start, in seconds.
+const AGAIN: u64 = 3600;
+
+/// Starts `cleanup` for a record and does not wait for it. It has a session of its own from its first moment:
+/// when a pane is closed, what still is in the terminal's foreground is hung up, and half a second is left
+/// (contract `herdr.md` 13).
+///
+/// # Errors
+/// It cannot be started.
+pub(crate) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
+    cleanup_at(session.store.folder(), id)
+}
+
+/// The same, for a thread that has only the state folder.
+///
+/// # Errors
+/// It cannot be started.
+pub(crate) fn cleanup_at(state: &Path, id: &RecordId) -> Result<()> {
+    let binary = own_binary()?;
+    let mut command = Command::new(&binary);
+    command
+        .args(["herdr", "cleanup", id.as_str()])
+        .env("HERDR_PLUGIN_STATE_DIR", state)
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    // SAFETY: one system call between fork and exec, no allocation and no lock.
+    unsafe {
+        command.pre_exec(|| {
+            rustix::process::setsid()?;
+            Ok(())
+        });
+    }
+    match command.spawn() {
+        Ok(_) => Ok(()),
+        Err(source) => Err(Error::failed(format!("could not start the clean-up: {source}"))),
+    }
+}
+
+/// Finishes every record that nobody owns any more: its pane's process and the start that reserved it
+/// are both gone.
+///
+/// # Errors
+/// The state cannot be read.
+pub(crate) fn finish_abandoned(session: &Session) -> Result<()> {
+    for record in &session.store.read()?.records {
+        if matches!(record.phase, Phase::Ready) {
+            continue;
+        }
+        let age = crate::action::verbs::start::now().abs_diff(record.created_at);
+        if record.phase == Phase::Leftover && record.box_id.is_some() && age < AGAIN {
+            // Its failure was told with the command to type; it is tried again later, not at every key.
+            continue;
+        }
+        let starting = match &record.source {
+            Some(source) => session.store.is_source_locked(&record.socket, source)?,
+            None => false,
+        };
+        if !starting && !session.store.is_record_owned(&record.id)? {
+            // The clean-up holds the record from now on: it must not pass for a start that runs.
+            if record.phase == Phase::Starting
+                && let Some(_nobody) = session.store.own_record(&record.id)?
+            {
+                session.store.change(&record.id, |record| record.phase = Phase::Leftover)?;
+            }
+            cleanup(session, &record.id)?;
+        }
+    }
+    Ok(())
+}

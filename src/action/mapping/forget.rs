@@ -1,0 +1,124 @@
+//! The end of a box: how it is deleted, and which mappings of deleted ones are forgotten.
+
+use super::session::Session;
+use crate::createos::{BoxId, BoxName, Failure, Provider, ProviderKind, Refusal, Scope};
+use crate::error::{Error, Result};
+use crate::state::{Phase, Record};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+/// How long a box may still be there after the provider said that it is deleted: it works on by itself
+/// (contract 4.4).
+const LEAVING: Duration = Duration::from_secs(15);
+
+/// Deletes a box, once more after a moment if that fails, and looks that it goes.
+///
+/// # Errors
+/// The provider's refusal, or its box is there all the same.
+pub(crate) fn delete_box(session: &Session, provider: &Provider, id: &BoxId) -> Result<(), Failure> {
+    let removed = match provider.remove(id) {
+        Err(failure) if failure.refusal != Refusal::SignedOut => {
+            std::thread::sleep(Duration::from_secs(1));
+            provider.remove(id)
+        }
+        result => result,
+    };
+    match removed {
+        // An exit code of 0 proves nothing (quirk Q15).
+        Ok(()) => leaves(provider, id),
+        // "Not found" proves nothing, a listing may (contract 3.1).
+        Err(failure) if failure.refusal == Refusal::NotFound => {
+            let listing = provider.list(Scope::Everything)?;
+            let gone = match listing.boxes.iter().find(|view| view.id == *id) {
+                Some(view) => view.status.is_gone(),
+                None => provider.is_proof(&listing, &ours(session)),
+            };
+            if gone { Ok(()) } else { Err(failure) }
+        }
+        result => result,
+    }
+}
+
+/// A box that is not found may be another account's.
+#[must_use]
+pub(crate) fn or_elsewhere(provider: &Provider, failure: Failure) -> Error {
+    let is_account = provider.kind() == ProviderKind::Createos && failure.refusal == Refusal::NotFound;
+    let error = Error::from(failure);
+    if is_account { error.help("another account has other boxes: createos whoami") } else { error }
+}
+
+/// The boxes that were made from here; none when the state cannot be read, which proves less.
+pub(crate) fn ours(session: &Session) -> HashSet<BoxId> {
+    session.store.read().map(|state| state.ours()).unwrap_or_default()
+}
+
+/// Waits until a box that was deleted is on its way out.
+fn leaves(provider: &Provider, id: &BoxId) -> Result<(), Failure> {
+    let began = Instant::now();
+    loop {
+        let failure = match provider.get(id) {
+            Ok(view) if view.status.is_gone() => return Ok(()),
+            Ok(view) => Failure::other("sandbox rm", format!("it said yes, and the box is {}", view.status)),
+            Err(failure) if failure.refusal == Refusal::NotFound => return Ok(()),
+            Err(failure) => failure,
+        };
+        if began.elapsed() > LEAVING {
+            return Err(failure);
+        }
+        std::thread::sleep(Duration::from_millis(250));
+    }
+}
+
+/// The box that a record is about. While its create call has not told the id, the name is looked up.
+///
+/// # Errors
+/// The provider cannot be asked.
+pub(crate) fn find_box(provider: &Provider, record: &Record) -> Result<Option<BoxId>, Failure> {
+    match &record.box_id {
+        Some(id) => Ok(Some(id.clone())),
+        None if record.create_called => provider.find_by_name(&record.name),
+        None => Ok(None),
+    }
+}
+
+/// What became of the mappings of boxes that were deleted elsewhere.
+#[derive(Debug, Default)]
+pub(crate) struct Dropped {
+    /// Those that were forgotten.
+    pub(crate) names: Vec<BoxName>,
+    /// Who could not be asked, so that nothing is proven.
+    pub(crate) unasked: Vec<(ProviderKind, Error)>,
+}
+
+/// Forgets the mappings of boxes that are proven to be gone.
+///
+/// # Errors
+/// The state cannot be read or written.
+pub(crate) fn forget_gone(session: &Session) -> Result<Dropped> {
+    // Read before the listing: a box that is made meanwhile is not missed in it.
+    let state = session.store.read()?;
+    let mut dropped = Dropped::default();
+    for kind in [ProviderKind::Createos, ProviderKind::Local] {
+        let mapped = |record: &&Record| record.provider == kind && record.phase == Phase::Ready;
+        let ids: Vec<_> =
+            state.records.iter().filter(mapped).filter_map(|record| record.box_id.clone()).collect();
+        if ids.is_empty() {
+            continue;
+        }
+        let gone = session.provider(kind).and_then(|provider| Ok(provider.gone_among(&ids, &state.ours())?));
+        let gone = match gone {
+            Ok(gone) => gone,
+            Err(error) => {
+                dropped.unasked.push((kind, error));
+                continue;
+            }
+        };
+        for record in state.records.iter().filter(mapped) {
+            if record.box_id.as_ref().is_some_and(|id| gone.contains(id)) {
+                session.store.forget(record)?;
+                dropped.names.push(record.name.clone());
+            }
+        }
+    }
+    Ok(dropped)
+}

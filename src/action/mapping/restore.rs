@@ -1,0 +1,52 @@
+//! A mapping that is lost while its box lives: the state file was moved aside, or deleted.
+
+use super::session::{Session, box_id};
+use crate::action::verbs::start::installation_of;
+use crate::createos::Refusal;
+use crate::error::Result;
+use crate::state::Record;
+
+/// Puts a record into the state, if that has it no more.
+///
+/// # Errors
+/// The state cannot be read or written.
+pub(crate) fn restore(session: &Session, record: &Record) -> Result<()> {
+    if session.store.read()?.record(&record.id).is_some() {
+        return Ok(());
+    }
+    session.store.update(|state| {
+        if state.record(&record.id).is_some() {
+            return Ok(());
+        }
+        if state.records.is_empty() {
+            // The file is a new one: what it says of names would disown every box that was made before.
+            state.installation = installation_of(&record.name);
+        }
+        state.records.push(record.clone());
+        if record.box_id.is_some() {
+            state.remember(record);
+        }
+        Ok(())
+    })
+}
+
+/// Whether a pane's mapping is forgotten because its box was deleted. One that is forgotten although its box
+/// is there, or nobody can be asked, is put back.
+///
+/// # Errors
+/// The state cannot be read or written.
+pub(crate) fn is_deleted(session: &Session, record: &Record) -> Result<bool> {
+    if session.store.read()?.record(&record.id).is_some() {
+        return Ok(false);
+    }
+    let asked = session.provider(record.provider).and_then(|provider| Ok(provider.get(&box_id(record)?)));
+    let is_gone = match asked {
+        Ok(Ok(view)) => view.status.is_gone(),
+        Ok(Err(failure)) => failure.refusal == Refusal::NotFound,
+        Err(_) => false,
+    };
+    if !is_gone {
+        restore(session, record)?;
+    }
+    Ok(is_gone)
+}

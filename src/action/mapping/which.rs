@@ -1,0 +1,122 @@
+//! Which box an action is about.
+
+use super::session::Session;
+use crate::command;
+use crate::error::{Error, Result};
+use crate::state::{Phase, Record};
+use crate::worktree::Worktree;
+use std::path::Path;
+
+/// A box, and whether it was found over the worktree instead of the pane.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    /// Its record.
+    pub(crate) record: Record,
+    /// The focused pane does not show it: messages must name it.
+    pub(crate) by_worktree: bool,
+}
+
+/// The mapping of the focused pane, if it shows one.
+///
+/// # Errors
+/// Herdr or the state cannot be read.
+pub(crate) fn of_pane(session: &Session) -> Result<Option<Record>> {
+    let Some(pane) = session.focus()? else { return Ok(None) };
+    let state = session.store.read()?;
+    Ok(state.of_terminal(&session.socket, &pane.terminal).cloned())
+}
+
+/// The box that the command line names, by its name or id, whatever shows it.
+///
+/// # Errors
+/// No box that was made here is called so.
+pub(crate) fn named(session: &Session) -> Result<Option<Record>> {
+    let Some(wanted) = &session.wanted else { return Ok(None) };
+    let state = session.store.read()?;
+    let is = |record: &&Record| {
+        record.name.as_str() == wanted || record.box_id.as_ref().is_some_and(|id| id.as_str() == wanted)
+    };
+    let found = state.records.iter().filter(is);
+    // A name is unique at its provider, and there are two.
+    let here = found.clone().find(|record| record.socket == session.socket);
+    match here.or_else(|| found.clone().next()) {
+        Some(record) => Ok(Some(record.clone())),
+        None => Err(Error::failed(format!("no box that was started here is called {wanted}"))
+            .help(format!("see the boxes with: {}", command::action("boxes")))),
+    }
+}
+
+/// The box that the command line names, else the focused pane's, else the only one of this worktree in this
+/// session.
+///
+/// # Errors
+/// There is none, or several: they are listed.
+pub(crate) fn choose(session: &Session) -> Result<Chosen> {
+    if let Some(record) = named(session)? {
+        return ready(record).map(|record| Chosen { record, by_worktree: false });
+    }
+    if let Some(record) = of_pane(session)? {
+        return ready(record).map(|record| Chosen { record, by_worktree: false });
+    }
+    let nothing = || {
+        Error::failed("this pane has no box")
+            .help(format!("start one with the start key, or: {}", command::action("start")))
+    };
+    let Ok(folder) = session.folder() else { return Err(nothing()) };
+    let Ok(worktree) = Worktree::discover(&session.git()?, &folder) else { return Err(nothing()) };
+    let found = of_worktree(session, worktree.root())?;
+    match found.as_slice() {
+        [] => Err(nothing().fact("worktree", session.paths.show(worktree.root()))),
+        [only] => ready(only.clone()).map(|record| Chosen { record, by_worktree: true }),
+        several => Err(which_of(session, several)?),
+    }
+}
+
+/// Several boxes belong to the worktree: where each is, and what to type for it.
+fn which_of(session: &Session, several: &[Record]) -> Result<Error> {
+    let panes = session.herdr.panes()?;
+    let count = several.len();
+    let mut error = Error::failed(format!("this pane has no box, and {count} boxes belong to its worktree"));
+    let mut shown = false;
+    for record in several {
+        // The stored id may be one from before a move or a restart: only the terminal counts.
+        let pane = panes.iter().find(|pane| record.terminal.as_ref() == Some(&pane.terminal));
+        shown |= pane.is_some();
+        let place = pane.map_or_else(|| "in no pane".to_owned(), |pane| format!("in pane {}", pane.id));
+        error = error.fact(record.name.as_str(), place);
+    }
+    if shown {
+        error = error.help("press the key in the pane of the box that you mean, or name the box:");
+    }
+    Ok(several
+        .iter()
+        .fold(error, |error, record| error.help(command::action(session.action).on(&record.name))))
+}
+
+fn of_worktree(session: &Session, root: &Path) -> Result<Vec<Record>> {
+    let state = session.store.read()?;
+    let here = |record: &&Record| {
+        (record.socket == session.socket || record.is_of_any_session())
+            && record.worktree == root
+            && record.phase == Phase::Ready
+    };
+    Ok(state.records.iter().filter(here).cloned().collect())
+}
+
+/// A record whose box is up or was.
+///
+/// # Errors
+/// Its start is under way, or has failed.
+pub(crate) fn ready(record: Record) -> Result<Record> {
+    match record.phase {
+        Phase::Ready => Ok(record),
+        Phase::Starting => Err(Error::failed(format!("box {} is still starting", record.name))
+            .help("wait for its pane, then try again")),
+        Phase::Failed => Err(Error::failed(format!("the start of box {} failed", record.name))
+            .help("read its pane, close it, and start again")),
+        Phase::Leftover => {
+            Err(Error::failed(format!("the start of box {} failed, and its box may be left", record.name))
+                .help(format!("delete it with: {}", command::action("delete").on(&record.name))))
+        }
+    }
+}

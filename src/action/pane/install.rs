@@ -1,0 +1,254 @@
+//! Finds the agent in the box, or installs it with its own installer and finds it then.
+
+use super::signal::Stop;
+use crate::command::{self, Command};
+use crate::config::{Agent, EgressRule};
+use crate::createos::{BoxId, Provider, ProviderKind};
+use crate::error::{Error, Result};
+use crate::merge::Heard;
+use crate::ui::{self, Steps};
+use std::io::Write;
+use std::time::Duration;
+
+/// An installer downloads hundreds of megabytes at worst.
+const INSTALL: Duration = Duration::from_secs(480);
+/// Names in an allow-list work only after about half a minute (contract `createos-cli.md` 3): the installer is
+/// tried again after each of these pauses, in seconds; a minute in all.
+const PAUSES: [u64; 8] = [1, 2, 4, 8, 10, 10, 10, 15];
+
+/// Prints `MISSING name` for every program that the box needs and lacks.
+const NEEDED: &str =
+    "for p in \"$@\"; do command -v -- \"$p\" >/dev/null 2>&1 || printf 'MISSING %s\\n' \"$p\"; done";
+
+/// Prints the program's absolute path. `$1` is the program, the others are folders to look in, `~` the home.
+const FIND: &str = r#"p=$1; shift
+for d in "$@"; do case $d in '~/'*) d=$HOME/${d#'~/'};; esac
+if [ -f "$d/$p" ] && [ -x "$d/$p" ]; then printf 'FOUND %s\n' "$d/$p"; exit 0; fi; done
+f=$(command -v -- "$p") && case $f in /*) printf 'FOUND %s\n' "$f";; esac
+exit 0"#;
+
+/// Runs the installer, `$1`, with its variables in front: they are `NAME=value` words.
+const INSTALLER: &str = r#"i=$1; shift; for v in "$@"; do export "$v"; done; set -o pipefail; eval "$i""#;
+
+/// An agent that is in the box.
+#[derive(Debug)]
+pub(crate) struct Installed {
+    /// Its absolute path there.
+    pub(crate) program: String,
+    /// The version that it prints, if it does.
+    pub(crate) version: Option<String>,
+    /// It came with the image: its installer was not run.
+    pub(crate) of_image: bool,
+}
+
+/// Looks in the box first; the installer's output streams to the screen.
+///
+/// # Errors
+/// The box lacks what the work needs, the installer fails, or leaves no program.
+pub(crate) fn install(
+    provider: &Provider,
+    id: &BoxId,
+    agent: Agent,
+    egress: &[EgressRule],
+    stop: &Stop,
+    steps: &mut Steps,
+) -> Result<Installed> {
+    let spec = agent.spec();
+    needed(provider, id, if spec.install.is_some() { &["git", "tar"] } else { &["git"] })?;
+    if let Some(program) = find(provider, id, agent)? {
+        return Ok(with_version(provider, id, agent, program, true));
+    }
+    let Some(installer) = &spec.install else {
+        let error = Error::failed(format!("the box has no {}", spec.program));
+        return Err(error.help(where_it_comes_from(provider.kind(), "the agent")));
+    };
+    needed(provider, id, &["curl"])?;
+    // A host that the list does not name will not work later either.
+    let mut pauses = match egress.is_empty() || !blocked(agent, egress).is_empty() {
+        true => [].iter(),
+        false => PAUSES.iter(),
+    };
+    steps.interrupt();
+    loop {
+        let code = run(provider, id, installer, agent)?;
+        if stop.raised() {
+            return Err(Error::failed("the pane was closed"));
+        }
+        if let Some(program) = find(provider, id, agent)? {
+            return Ok(with_version(provider, id, agent, program, false));
+        }
+        let Some(pause) = pauses.next() else {
+            return Err(missing(agent, code, egress, provider.kind()));
+        };
+        ui::paragraph(format!("  the names in egress take about 30 s to work; trying again in {pause} s"));
+        if stop.comes_within(Duration::from_secs(*pause)) {
+            return Err(Error::failed("the pane was closed"));
+        }
+    }
+}
+
+/// The installer's hosts that an allow-list keeps out.
+pub(crate) fn blocked(agent: Agent, egress: &[EgressRule]) -> Vec<&'static str> {
+    let passes = |host: &str| egress.is_empty() || egress.iter().any(|rule| rule.lets_pass(host, 443));
+    agent.spec().installer_hosts().filter(|host| !passes(host)).collect()
+}
+
+fn another_image() -> Command {
+    command::setup().with("--rootfs", "NAME").flag("--force")
+}
+
+/// What to do for a box that lacks programs: those of a local box are this machine's.
+fn where_it_comes_from(provider: ProviderKind, programs: &str) -> String {
+    match provider {
+        ProviderKind::Createos => format!("use an image that has {programs}: {}", another_image()),
+        ProviderKind::Local => {
+            format!(
+                "a local box has what this machine has below /usr: install {programs} there, then start again"
+            )
+        }
+    }
+}
+
+fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
+    let said = provider.exec_asking(id, NEEDED, programs, Duration::from_secs(60))?;
+    let text = said.text();
+    let missing: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("MISSING ")).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Error::failed(format!("the box has no {}", missing.join(", no ")))
+        .help(where_it_comes_from(provider.kind(), "bash, git, tar and curl")))
+}
+
+fn find(provider: &Provider, id: &BoxId, agent: Agent) -> Result<Option<String>> {
+    let mut args = vec![agent.spec().program.as_str()];
+    args.extend(Agent::search_folders().iter().map(String::as_str));
+    let said = provider.exec_asking(id, FIND, &args, Duration::from_secs(60))?;
+    let text = said.text();
+    let found = text.lines().find_map(|line| line.strip_prefix("FOUND "));
+    // A path from a box is data: it is only ever one argv word for that same box.
+    Ok(found.filter(|path| path.starts_with('/') && path.len() < 1000).map(str::to_owned))
+}
+
+fn run(provider: &Provider, id: &BoxId, installer: &str, agent: Agent) -> Result<i32> {
+    let variables: Vec<_> =
+        agent.spec().environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let mut args = vec![installer];
+    args.extend(variables.iter().map(String::as_str));
+    // An installer paints progress; its bytes are the box's and go through, without its terminal tricks.
+    let (mut shown, mut lost) = (Vec::new(), false);
+    let result = provider.run_long(id, INSTALLER, &args, INSTALL, &mut |heard| match heard {
+        Heard::Output(bytes) => {
+            lost = false;
+            show(&mut shown, bytes);
+        }
+        Heard::Lost if std::mem::replace(&mut lost, true) => {}
+        Heard::Lost => {
+            ui::paragraph("  the connection to the box is lost; the installer goes on there, trying again …");
+        }
+    });
+    Ok(result?)
+}
+
+/// Shows whole lines, made visible and set in; of a line that was painted over, the last state.
+fn show(pending: &mut Vec<u8>, bytes: &[u8]) {
+    pending.extend_from_slice(bytes);
+    while let Some(end) = pending.iter().position(|byte| *byte == b'\n') {
+        let line: Vec<u8> = pending.drain(..=end).collect();
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end();
+        let last = text.rsplit('\r').next().unwrap_or(text);
+        let plain = without_escapes(last);
+        let mut out = anstream::stdout().lock();
+        let _closed = writeln!(out, "       {}", ui::visible(&plain));
+    }
+    pending.drain(..pending.len().saturating_sub(64 * 1024));
+}
+
+/// Drops CSI sequences: colours and cursor moves of a log that is only read.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' && chars.peek() == Some(&'[') {
+            chars.next();
+            for c in chars.by_ref() {
+                if ('\u{40}'..='\u{7e}').contains(&c) {
+                    break;
+                }
+            }
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+fn with_version(provider: &Provider, id: &BoxId, agent: Agent, program: String, of_image: bool) -> Installed {
+    if agent == Agent::Shell {
+        return Installed { program, version: None, of_image: false };
+    }
+    // Only for the screen: an agent that prints none is as good.
+    let said = provider.exec(id, "\"$1\" --version </dev/null", &[&program], Duration::from_secs(20));
+    let version = said.ok().filter(|said| said.code == 0).and_then(|said| {
+        said.text().split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(
+            |word| {
+                ui::visible(&format!(
+                    "{} {}",
+                    agent.spec().program,
+                    word.chars().take(20).collect::<String>()
+                ))
+            },
+        )
+    });
+    Installed { program, version, of_image }
+}
+
+fn missing(agent: Agent, code: i32, egress: &[EgressRule], provider: ProviderKind) -> Error {
+    let spec = agent.spec();
+    let error = if code == 0 {
+        Error::failed(format!("the installer of {} left no program {}", spec.title, spec.program))
+    } else {
+        Error::failed(format!("the installer of {} failed with exit code {code}", spec.title))
+    };
+    let blocked = blocked(agent, egress);
+    if blocked.is_empty() {
+        return error.help(match provider {
+            ProviderKind::Createos => "use an image that has the agent, or try again",
+            ProviderKind::Local => {
+                "what it said stands in the pane of the start; a local box has this machine's network: try again \
+                 when that reaches the installer's host"
+            }
+        });
+    }
+    let rules: Vec<_> = egress.iter().map(EgressRule::as_str).collect();
+    error
+        .fact("host", blocked.join(", "))
+        .fact("reason", format!("egress in config.json allows {} only", rules.join(", ")))
+        .help(format!("add {} to egress in config.json, then start again", blocked.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_installer_is_tried_for_a_minute_and_once_after_the_names_must_work() {
+        assert_eq!(PAUSES.iter().sum::<u64>(), 60);
+        assert!(PAUSES[0] <= 1, "most names work sooner");
+    }
+
+    #[test]
+    fn a_local_box_is_told_nothing_of_images() {
+        let of = |provider| missing(Agent::ClaudeCode, 6, &[], provider).hints().join("; ");
+        assert!(of(ProviderKind::Createos).contains("image"), "{}", of(ProviderKind::Createos));
+        assert!(!of(ProviderKind::Local).contains("image"), "{}", of(ProviderKind::Local));
+        let local = where_it_comes_from(ProviderKind::Local, "git");
+        assert!(local.contains("install git there") && !local.contains("image"), "{local}");
+    }
+
+    #[test]
+    fn colours_and_cursor_moves_are_dropped_and_text_stays() {
+        assert_eq!(without_escapes("\u{1b}[1;32mok\u{1b}[0m x"), "ok x");
+    }
+}

@@ -1,0 +1,334 @@
+//! `provision`: the process of the pane that `start` opens. Five visible steps, then the agent's terminal.
+
+use super::archive;
+use super::create::{create, take_back};
+use super::holding;
+use super::install::{self, Installed};
+use super::label::{Shows, name_own};
+use super::show;
+use super::signal::Stop;
+use super::terminal;
+use crate::action::mapping::detached;
+use crate::action::mapping::restore::restore;
+use crate::action::mapping::session::Session;
+use crate::action::report::error_text;
+use crate::action::verbs::start::{RECORD, STAYED, stayed_home, title};
+use crate::action::verbs::trust;
+use crate::command;
+use crate::config::{Agent, Config, RemoteRoot};
+use crate::createos::{BoxId, ProcessId, Provider, ProviderBox, ProviderKind, StartSpec};
+use crate::error::{Error, Result};
+use crate::fs::Lock;
+use crate::merge;
+use crate::state::{Outcome, Phase, Record, RecordId};
+use crate::ui::{self, Steps};
+use crate::worktree::{self, Packed, Reason, Selection, Worktree};
+use std::fs::File;
+use std::io::Read;
+use std::time::Duration;
+
+/// How long after `create` and `resume` a box may take to run.
+pub(crate) const UP: Duration = Duration::from_secs(60);
+
+/// Runs in the plugin pane, from the record that its environment names.
+///
+/// # Errors
+/// The pane has no record, or another process shows it. Everything later is shown on the screen.
+pub(crate) fn provision(session: &Session) -> Result<()> {
+    let id = std::env::var(RECORD).ok().and_then(|id| RecordId::try_from(id).ok()).ok_or_else(|| {
+        Error::failed("this pane was not opened by a start or an attach")
+            .help(format!("in Herdr press the start key, or run: {}", command::action("start")))
+    })?;
+    let lock =
+        session.store.own_record(&id)?.ok_or_else(|| Error::failed("another pane shows this box already"))?;
+    let record = session.store.read()?.record(&id).cloned().ok_or_else(|| {
+        Error::failed("the record of this pane is gone")
+            .fact("state", session.paths.show(session.store.folder()))
+            .help(format!("see which boxes there are: {}", command::action("boxes")))
+    })?;
+    let pane = session.need_focus()?;
+    session.store.update(|state| {
+        // An attach may bring a box here that another session of Herdr has shown.
+        state.bind(&id, &session.socket, pane);
+        Ok(())
+    })?;
+    match record.phase {
+        Phase::Ready => {
+            let _best_effort = name_own(session, &record, Shows::Agent);
+            // An attach has opened this pane, and brings the agent back.
+            if session.store.is_agent_locked(&id)? {
+                ui::paragraph(format!("\n{} in {}: bringing it back …", title(&record), record.name));
+                drop(session.store.lock_agent(&id)?);
+            }
+            show::show(session, &id, &lock)
+        }
+        Phase::Starting => new_box(session, record, lock),
+        Phase::Failed | Phase::Leftover => Err(Error::failed("the start of this box has failed")),
+    }
+}
+
+fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
+    let id = record.id.clone();
+    record.label = name_own(session, &record, Shows::Agent);
+    let stop = Stop::watch({
+        let (store, id) = (session.store.folder().to_path_buf(), id.clone());
+        move || detached::cleanup_at(&store, &id)
+    })?;
+    let mut stayed = Stayed::default();
+    let result = trust::ask_in_pane(session, &record)
+        .and_then(|()| Provision::new(session, &mut record, &stop))
+        .and_then(|mut provision| {
+            provision.run()?;
+            stayed = provision.stayed;
+            Ok(())
+        });
+    if stop.raised() {
+        // The clean-up already waits for our lock, and looks for the record then.
+        return if record.create_called { restore(session, &record) } else { Ok(()) };
+    }
+    match result.and_then(|()| tell_ready(session, &id, stayed)) {
+        Ok(()) => {
+            drop(stop);
+            show::show(session, &id, &lock)
+        }
+        Err(error) => {
+            let (error, phase) = take_back(session, &mut record, error)?;
+            // Nothing is owned any more: what is left is the clean-up's, not this screen's.
+            drop(lock);
+            if stop.raised() {
+                return Ok(());
+            }
+            drop(stop);
+            let goes_on = if phase == Phase::Leftover { detached::cleanup(session, &id) } else { Ok(()) };
+            let error = match goes_on {
+                Ok(()) => error,
+                // The next action does it.
+                Err(unstarted) => error.fact("clean-up", unstarted.message()),
+            };
+            ui::paragraph(format!("\n{}", error_text(&error)));
+            holding::failed(session, &record)
+        }
+    }
+}
+
+/// Turns the reservation into a mapping, and tells the start that waits.
+fn tell_ready(session: &Session, id: &RecordId, stayed: Stayed) -> Result<()> {
+    session.store.update(|state| {
+        let record = state.record_mut(id).ok_or_else(|| Error::failed("the record of this start is gone"))?;
+        record.phase = Phase::Ready;
+        let Stayed { count, first } = stayed;
+        record.outcome = Some(Outcome { ok: true, stayed: count, stayed_files: first, ..Outcome::default() });
+        Ok(())
+    })
+}
+
+/// What stayed home for a name or a secret.
+#[derive(Default)]
+struct Stayed {
+    count: usize,
+    /// The first few names.
+    first: Vec<String>,
+}
+
+struct Provision<'a> {
+    stayed: Stayed,
+    session: &'a Session,
+    record: &'a mut Record,
+    config: Config,
+    agent: Agent,
+    root: RemoteRoot,
+    provider: Provider,
+    steps: Steps,
+    stop: &'a Stop,
+}
+
+impl<'a> Provision<'a> {
+    fn new(session: &'a Session, record: &'a mut Record, stop: &'a Stop) -> Result<Self> {
+        let config = session.config()?;
+        let agent: Agent = record.agent.parse()?;
+        let root: RemoteRoot = record.remote_root.parse()?;
+        let provider = session.provider(record.provider)?.stop_when(stop.flag());
+        ui::paragraph(format!(
+            "{} in {}    {}, pauses after {}\n",
+            title(record),
+            record.name,
+            config.shape,
+            record.auto_pause
+        ));
+        let steps = Steps::new(&["create", "upload", "prepare", "install", "start"]);
+        Ok(Self { stayed: Stayed::default(), session, record, config, agent, root, provider, steps, stop })
+    }
+
+    fn run(&mut self) -> Result<()> {
+        let (mut packed, mut file) = self.pack()?;
+        self.check_stop()?;
+        self.warn_about_egress();
+
+        self.steps.begin("create");
+        let created = create(self.session, self.record, &self.config, &self.provider)?;
+        self.provider.wait_running(&created.id, UP)?;
+        self.steps.done("create", created.id.as_str());
+
+        let mut remote = ProviderBox::new(self.provider.clone(), created.id.clone());
+        self.steps.begin("upload");
+        let archive = format!("/tmp/createos-sandbox-{}.tgz", self.record.id);
+        self.upload(&packed, &mut file, &mut remote, &archive)?;
+        let base = std::mem::take(&mut packed.base);
+        self.check_stop()?;
+
+        self.steps.begin("prepare");
+        let steps = &mut self.steps;
+        merge::prepare_watched(&mut remote, &self.root, &archive, &base, &mut |text| steps.progress(text))?;
+        merge::Ledger::new(self.session.store.box_folder(&created.id)?).begin(&base)?;
+        self.steps.done("prepare", "base recorded");
+        self.check_stop()?;
+
+        self.steps.begin("install");
+        let (egress, steps) = (&self.config.egress, &mut self.steps);
+        let installed = install::install(&self.provider, &created.id, self.agent, egress, self.stop, steps)?;
+        self.steps.done("install", &shown(&installed));
+        self.check_stop()?;
+
+        self.steps.begin("start");
+        let process = start_agent(&self.provider, &created.id, &self.root, self.agent, &installed.program)?;
+        self.session.store.change(&self.record.id, |record| {
+            record.program = Some(installed.program.clone());
+            record.process = Some(process);
+        })?;
+        self.steps.done("start", "attached. Ctrl-] detaches");
+        Ok(())
+    }
+
+    fn check_stop(&self) -> Result<()> {
+        if self.stop.raised() { Err(Error::failed("the pane was closed")) } else { Ok(()) }
+    }
+
+    /// What will leave, by name and by contents, packed and measured before a box is paid for.
+    fn pack(&mut self) -> Result<(Packed, File)> {
+        self.steps.progress("packing …");
+        let selection = self.selection()?;
+        let total = ui::count(selection.files().len() as u64, "file");
+        let folder = self.session.store.folder();
+        let steps = &mut self.steps;
+        archive::pack(&selection, folder, &mut |done, bytes| {
+            steps.progress(&format!("packing {total}: {done} done, {}", ui::bytes(bytes)));
+        })
+    }
+
+    fn selection(&mut self) -> Result<Selection> {
+        let worktree = Worktree::discover(&self.session.git()?, &self.record.worktree)?;
+        let selection =
+            worktree::select(&worktree, &trust::rules(&self.config, &self.session.store, worktree.root())?)?;
+        if selection.files().is_empty() {
+            return Err(Error::failed("no file of this worktree would be uploaded")
+                .fact("worktree", self.session.paths.show(worktree.root()))
+                .fact("stay home", ui::count(selection.stayed.len() as u64, "file"))
+                .help(format!("see why with: {}", command::action("upload").flag("--dry-run"))));
+        }
+        for idle in &selection.idle {
+            self.steps.interrupt();
+            ui::paragraph(format!("  warning: {idle}"));
+        }
+        Ok(selection)
+    }
+
+    /// Images often carry the agent: an allow-list without the installer's hosts is only a warning.
+    fn warn_about_egress(&mut self) {
+        let missing = install::blocked(self.agent, &self.config.egress);
+        if !missing.is_empty() {
+            self.steps.interrupt();
+            ui::paragraph(format!(
+                "  note: egress does not list {}: if the image lacks {}, its install will fail\n",
+                missing.join(", "),
+                self.agent.spec().program
+            ));
+            return;
+        }
+        let needed = self.agent.spec().needed_hosts().collect::<Vec<_>>();
+        let lets = |host: &str| self.config.egress.iter().any(|rule| rule.lets_pass(host, 443));
+        let missing: Vec<_> = needed.into_iter().filter(|host| !lets(host)).collect();
+        if !self.config.egress.is_empty() && !missing.is_empty() {
+            self.steps.interrupt();
+            ui::paragraph(format!(
+                "  note: egress does not list {}, which {} needs to be of use\n",
+                missing.join(", "),
+                self.agent.spec().title
+            ));
+        }
+    }
+
+    fn upload(
+        &mut self,
+        packed: &Packed,
+        file: &mut File,
+        remote: &mut ProviderBox,
+        archive: &str,
+    ) -> Result<()> {
+        let mut sent = Sent { file, steps: &mut self.steps, done: 0, shown: 0, total: packed.archive_bytes };
+        merge::Remote::push(remote, &mut sent, archive)?;
+        let kept = |reason| matches!(reason, Reason::Denied | Reason::Secret);
+        let mut names = packed.stayed.iter().filter(|stayed| kept(stayed.reason)).map(|stayed| &stayed.path);
+        let first: Vec<String> =
+            names.by_ref().take(STAYED).map(|path| path.to_string_lossy().into()).collect();
+        self.stayed = Stayed { count: first.len() + names.count(), first };
+        let home = packed.stayed.len();
+        let mut what = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
+        if home > 0 {
+            what.push_str(&format!("; {home} stayed home"));
+        }
+        if home > 0 && self.stayed.count == 0 {
+            what.push_str(" (upload --dry-run)");
+        }
+        self.steps.done("upload", &what);
+        if let Some(stayed) = stayed_home(self.stayed.count, &self.stayed.first) {
+            ui::paragraph(format!("       {stayed}"));
+        }
+        Ok(())
+    }
+}
+
+/// The archive on its way, and how much of it has left.
+struct Sent<'a> {
+    file: &'a mut File,
+    steps: &'a mut Steps,
+    done: u64,
+    shown: u64,
+    total: u64,
+}
+
+impl Read for Sent<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.done += count as u64;
+        if self.done - self.shown >= (self.total / 100).max(64 * 1024) {
+            self.shown = self.done;
+            self.steps.progress(&format!("{} of {}", ui::bytes(self.done), ui::bytes(self.total)));
+        }
+        Ok(count)
+    }
+}
+
+/// Starts the agent on a PTY of the pane's size.
+///
+/// # Errors
+/// The provider's refusal.
+pub(crate) fn start_agent(
+    provider: &Provider,
+    id: &BoxId,
+    root: &RemoteRoot,
+    agent: Agent,
+    program: &str,
+) -> Result<ProcessId> {
+    let (rows, cols) = terminal::size();
+    // The official attach paints a footer on the last row (quirk Q12).
+    let rows = if provider.kind() == ProviderKind::Createos { rows.max(2) - 1 } else { rows };
+    let args = if agent == Agent::Shell { vec!["-l".to_owned()] } else { Vec::new() };
+    let spec = StartSpec { cwd: root.as_str().into(), rows, cols, program: program.into(), args };
+    Ok(provider.process_start(id, &spec)?.id)
+}
+
+fn shown(installed: &Installed) -> String {
+    let version = installed.version.as_deref().map(|version| format!("{version}  ")).unwrap_or_default();
+    let whose = if installed.of_image { ", of the image" } else { "" };
+    format!("{version}{}{whose}", ui::visible(&installed.program))
+}

@@ -1,0 +1,241 @@
+//! The pane that shows a box: the attach child, and what its end means.
+
+use super::back_off::BackOff;
+use super::bring_back::find_end;
+use super::holding::{hold, hold_and_bring_back};
+use super::terminal::{self, Keys, LoneKeys, Typed};
+use crate::action::mapping::restore::is_deleted;
+use crate::action::mapping::session::{Session, box_id};
+use crate::action::verbs::start::title;
+use crate::config::Agent;
+use crate::createos::{ProcessId, Provider, ProviderKind};
+use crate::error::Result;
+use crate::fs::Lock;
+use crate::paths::own_binary;
+use crate::relay;
+use crate::state::{Record, RecordId};
+use crate::ui;
+use rustix::termios::Termios;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// How long the first attach waits for a process to print something: into a terminal that shows nothing the
+/// official program types Ctrl-L (contract `createos-cli.md` 0.1).
+const FIRST_WORDS: Duration = Duration::from_secs(2);
+
+/// A first attach that is lost sooner has answered nothing that a program asks at its start.
+const ANSWERED: Duration = Duration::from_secs(3);
+
+/// How an attach has ended; told apart by asking, since its exit code says little (quirk Q12).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The agent still runs, the person looked away.
+    Detached,
+    /// The agent ended, with its exit code or signal if known.
+    Exited(String),
+    /// The box is paused.
+    Paused,
+    /// The box has failed.
+    Failed,
+    /// The box is being deleted.
+    Going,
+    /// The box is deleted, which is proven.
+    Gone,
+    /// The connection ended, or the provider cannot be asked.
+    Lost(String),
+}
+
+/// Shows a box until the person closes the pane. `_owned` is the record's lock: while this runs the
+/// pane has an owner.
+///
+/// # Errors
+/// The state cannot be read.
+pub(crate) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()> {
+    // Ctrl-C is the agent's; between two children it must not end the pane.
+    let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
+    let modes = terminal::modes();
+    let mut back_off = BackOff::new();
+    let mut last: Option<Record> = None;
+    loop {
+        let Some(record) = current(session, id, last.as_ref())? else {
+            return hold(session, id, "its box was deleted", last.as_ref());
+        };
+        let mut record = record;
+        let (end, lasted) = match record.process.clone() {
+            Some(process) => attempt(session, &mut record, &process, back_off.is_lost(), modes.as_ref()),
+            None => (End::Exited(String::new()), Duration::ZERO),
+        };
+        // As it is now: somebody may have paused the box meanwhile, and said so.
+        if let Some(now) = session.store.read()?.record(id) {
+            record = now.clone();
+        }
+        last = Some(record.clone());
+        let why = words(&record, &end);
+        let again = match end {
+            End::Gone => return hold(session, id, &why, Some(&record)),
+            End::Lost(_) => back_off.lost(Instant::now(), lasted).map(|wait| ("trying", wait)),
+            End::Going => back_off.lost(Instant::now(), lasted).map(|wait| ("looking", wait)),
+            End::Detached | End::Exited(_) | End::Paused | End::Failed => None,
+        };
+        if let Some((what, wait)) = again {
+            let when = match wait.as_secs() {
+                0 => "at once".to_owned(),
+                seconds => format!("in {seconds} s (q closes this pane)"),
+            };
+            ui::paragraph(format!("\n{} in {}: {why}; {what} again {when}", title(&record), record.name));
+            if wait_or_quit(wait)? {
+                return Ok(());
+            }
+            continue;
+        }
+        if end == End::Going {
+            return hold(session, id, &why, Some(&record));
+        }
+        back_off = BackOff::new();
+        if !hold_and_bring_back(session, id, &why, &record)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Shows the process until its attach ends; why it did, and how long it took. When the connection was lost
+/// before, the provider is asked first: an attach that only waits for it must not count as a connection.
+fn attempt(
+    session: &Session,
+    record: &mut Record,
+    process: &ProcessId,
+    was_lost: bool,
+    modes: Option<&Termios>,
+) -> (End, Duration) {
+    if was_lost {
+        match find_end(session, record, process) {
+            Ok(None) => {}
+            Ok(Some(end)) => return (end, Duration::ZERO),
+            Err(error) => return (End::Lost(error.message().to_owned()), Duration::ZERO),
+        }
+    }
+    // Whoever wanted it shown has it now; a key from here on finds a box that had to be brought back.
+    let _answered = std::fs::remove_file(session.store.wake_file(&record.id));
+    let first = record.shown.as_ref() != Some(process);
+    let attached = attach(session, record, process);
+    terminal::restore(modes);
+    let (end, lasted) = match attached {
+        Ok((says_detached, lasted)) => (judge(session, record, process, says_detached), lasted),
+        // Nothing was proven, and the program may be back in a moment: it is being upgraded.
+        Err(error) => (End::Lost(error.message().to_owned()), Duration::ZERO),
+    };
+    if first && lasted < ANSWERED && matches!(end, End::Lost(_)) {
+        // It may have asked, and heard no answer: the next attach is its first.
+        if let Err(error) = set_shown(session, record, None) {
+            return (End::Lost(error.message().to_owned()), lasted);
+        }
+    }
+    (end, lasted)
+}
+
+/// Says which process a terminal has shown.
+fn set_shown(session: &Session, record: &mut Record, process: Option<&ProcessId>) -> Result<()> {
+    record.shown = process.cloned();
+    session.store.change(&record.id, |record| record.shown = process.cloned())
+}
+
+/// The record, also one that the state has lost; `None` when its box was deleted.
+fn current(session: &Session, id: &RecordId, last: Option<&Record>) -> Result<Option<Record>> {
+    match (session.store.read()?.record(id).cloned(), last) {
+        (None, Some(last)) if !is_deleted(session, last)? => Ok(Some(last.clone())),
+        (record, _) => Ok(record),
+    }
+}
+
+/// Runs the attach child in the pane's own terminal. Only the child carries `HERDR_AGENT`: on the pane
+/// it would stick to whatever runs there later (contract `herdr.md` 13). True when it says that the person has
+/// detached, which counts only while the agent runs; and how long it took.
+fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result<(bool, Duration)> {
+    let provider = session.provider(record.provider)?;
+    let id = box_id(record)?;
+    let mut run = provider.attach(&id, process);
+    if provider.kind() == ProviderKind::Createos {
+        // What was shown before is not to act a second time; what nobody has seen yet asks for its answers.
+        let old = match record.shown.as_ref() == Some(process) {
+            true => provider.process_get(&id, process).map_or(0, |view| view.output).to_string(),
+            false => {
+                wait_for_first_words(&provider, record, process)?;
+                "none".to_owned()
+            }
+        };
+        run = run.through(own_binary()?, ["herdr", "relay", &old]);
+        terminal::make_room();
+    }
+    if record.shown.as_ref() != Some(process) {
+        set_shown(session, record, Some(process))?;
+    }
+    let run = match record.agent.parse::<Agent>().ok().and_then(|agent| agent.spec().label.clone()) {
+        Some(label) => run.env("HERDR_AGENT", label),
+        None => run,
+    };
+    let began = Instant::now();
+    let code = run.run()?.code();
+    Ok((code == i32::from(relay::DETACHED), began.elapsed()))
+}
+
+/// Waits until the process has printed something, or has ended, or for two seconds.
+fn wait_for_first_words(provider: &Provider, record: &Record, process: &ProcessId) -> Result<()> {
+    let (id, began) = (box_id(record)?, Instant::now());
+    while began.elapsed() < FIRST_WORDS {
+        match provider.process_get(&id, process) {
+            Ok(view) if view.running && view.output == 0 => std::thread::sleep(Duration::from_millis(100)),
+            // Whatever is wrong, the attach meets it too, and its end is judged.
+            Ok(_) | Err(_) => break,
+        }
+    }
+    Ok(())
+}
+
+fn judge(session: &Session, record: &Record, process: &ProcessId, says_detached: bool) -> End {
+    match find_end(session, record, process) {
+        Ok(Some(end)) => end,
+        // The agent runs. A stream that simply ends has the exit code of a detach; only that says so.
+        Ok(None) if says_detached => End::Detached,
+        Ok(None) => End::Lost("the connection to the box was lost".into()),
+        Err(error) => End::Lost(error.message().to_owned()),
+    }
+}
+
+fn words(record: &Record, end: &End) -> String {
+    match end {
+        End::Detached => "this pane is detached, the agent runs on in the box".into(),
+        End::Exited(how) if how.is_empty() => "the agent has ended".into(),
+        End::Exited(how) => format!("the agent has ended, {how}"),
+        End::Paused if record.auto_pause.is_empty() || record.paused_by_hand => "the box is paused".into(),
+        End::Paused => format!("the box is paused; it pauses after {} without activity", record.auto_pause),
+        End::Failed => "the box has failed".into(),
+        End::Going => "its box is being deleted".into(),
+        End::Gone => "its box was deleted".into(),
+        End::Lost(why) => ui::visible(why),
+    }
+}
+
+/// Waits, but a `q` ends it: true.
+fn wait_or_quit(limit: Duration) -> Result<bool> {
+    if limit.is_zero() {
+        return Ok(false);
+    }
+    if !std::io::stdin().is_terminal() {
+        std::thread::sleep(limit);
+        return Ok(false);
+    }
+    let keys = Keys::take()?;
+    let began = Instant::now();
+    let mut lone = LoneKeys::new(began);
+    while began.elapsed() < limit || lone.is_waiting() {
+        let left = limit.saturating_sub(began.elapsed());
+        let typed = keys.read(left.clamp(Duration::from_millis(10), Duration::from_millis(250)));
+        match (lone.take(&typed, Instant::now()), typed) {
+            (Some(b'q'), _) | (_, Typed::Ended) => return Ok(true),
+            _ => {}
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,63 @@
+//! `cleanup RECORD`: deletes the box of a start that nobody owns any more.
+
+use crate::action::mapping::forget::{delete_box, find_box};
+use crate::action::mapping::restore::restore;
+use crate::action::mapping::session::Session;
+use crate::createos::{BoxId, Provider};
+use crate::error::Result;
+use crate::state::{Phase, Record, RecordId};
+use std::time::{Duration, Instant};
+
+/// A create call that was cut short may still make its box: so long it is looked for by its name.
+const LATE_BOX: Duration = Duration::from_secs(60);
+
+/// Waits until the record's owner is gone, then deletes its box and forgets it.
+///
+/// # Errors
+/// The box could not be deleted: the record stays and names it.
+pub(crate) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
+    let _owned = session.store.lock_record(id)?;
+    let Some(mut record) = session.store.read()?.record(id).cloned() else { return Ok(()) };
+    match record.phase {
+        Phase::Ready => return Ok(()),
+        Phase::Failed => {}
+        Phase::Starting | Phase::Leftover => delete_what_was_made(session, &mut record)?,
+    }
+    session.store.forget(&record)
+}
+
+/// Deletes the record's box, if there is one. From then on the record has its id.
+fn delete_what_was_made(session: &Session, record: &mut Record) -> Result<()> {
+    let provider = session.provider(record.provider)?;
+    let Some(box_id) = find_late(&provider, record)? else { return Ok(()) };
+    record.box_id = Some(box_id.clone());
+    session.store.update(|state| {
+        if let Some(record) = state.record_mut(&record.id) {
+            record.box_id = Some(box_id.clone());
+        }
+        state.remember(record);
+        Ok(())
+    })?;
+    if let Err(failure) = delete_box(session, &provider, &box_id) {
+        record.phase = Phase::Leftover;
+        session.store.change(&record.id, |record| record.phase = Phase::Leftover)?;
+        // It may have been forgotten with the whole state while the box was looked for.
+        restore(session, record)?;
+        return Err(failure.into());
+    }
+    Ok(())
+}
+
+/// The box of a record, waited for if its create call told none. A provider that cannot be asked now may
+/// answer in a moment.
+fn find_late(provider: &Provider, record: &Record) -> Result<Option<BoxId>> {
+    let began = Instant::now();
+    loop {
+        match find_box(provider, record) {
+            Ok(None) if record.create_called && began.elapsed() < LATE_BOX => {}
+            Err(_) if began.elapsed() < LATE_BOX => {}
+            found => return Ok(found?),
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}

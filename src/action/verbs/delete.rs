@@ -1,0 +1,156 @@
+//! `delete`: for ever, after a second word of the person's.
+
+use super::start::{RECORD, now};
+use crate::action::mapping::forget::{delete_box, find_box, or_elsewhere, ours};
+use crate::action::mapping::session::Session;
+use crate::action::mapping::which::{named, of_pane};
+use crate::action::report::{Notice, Report};
+use crate::action::work::home::{self, NotHome};
+use crate::action::work::propose::ledger;
+use crate::cli::DeleteArgs;
+use crate::command;
+use crate::error::{Error, Result};
+use crate::herdr::{Caller, Place};
+use crate::state::{Phase, Record};
+use crate::ui;
+use std::fmt::Write;
+
+/// How long the first of two invocations counts, in seconds.
+const ARMED: u64 = 60;
+
+/// Deletes a box on the second invocation within a minute, if nothing was added to what the first one named; a key
+/// opens a question.
+///
+/// # Errors
+/// The pane has no box, or the provider refuses.
+pub(crate) fn delete(session: &Session, args: &DeleteArgs) -> Result<Report> {
+    let record = match named(session)? {
+        Some(record) => record,
+        None => of_pane(session)?.ok_or_else(|| {
+            Error::failed("this pane has no box, so nothing was deleted")
+                .help("if you meant to close the tab: Herdr's close_tab, herdr tab close")
+                .help(format!("delete a box by its name: {}", command::action("delete").on("BOX")))
+        })?,
+    };
+    not_starting(&record)?;
+    if session.invocation.caller == Caller::Key {
+        return ask(session, &record);
+    }
+    if args.discard {
+        return delete_now(session, &record);
+    }
+    // To look into the box takes a while: the minute ends before it.
+    let armed = record.delete_armed_at.is_some_and(|at| is_armed(at, now()));
+    let found = home::look(session, &record);
+    let more = armed && home::is_more_than_named(session, &record, &found)?;
+    if armed && !more || args.yes && found.is_home() {
+        return delete_now(session, &record);
+    }
+    home::remember_named(session, &record, &found)?;
+    session.store.change(&record.id, |record| record.delete_armed_at = Some(now()))?;
+    let mut text = format!(
+        "box {} of {} will be deleted for ever: run the same again within {ARMED} seconds",
+        record.name,
+        session.paths.show(&record.worktree)
+    );
+    if more {
+        text.push_str("\n  there is more than was named a moment ago");
+    }
+    for (label, value) in found.rows() {
+        let _into_a_string = write!(text, "\n  {label:<11}   {}", ui::visible_line(&value));
+    }
+    if found.paused {
+        let _into_a_string = write!(
+            text,
+            "\n  to look first, which resumes it: {}",
+            command::action("review").on(&record.name)
+        );
+    }
+    Ok(told(confirm(&record, text), &found))
+}
+
+/// The report with what is not home as members of the result line.
+pub(crate) fn told(report: Report, found: &NotHome) -> Report {
+    report
+        .field("notApplied", found.files.clone())
+        .field("elsewhere", found.elsewhere.clone())
+        .field("unknown", found.unknown.join("; "))
+}
+
+/// Whether the first invocation still counts; a clock that was set back proves nothing.
+fn is_armed(at: u64, now: u64) -> bool {
+    now.checked_sub(at).is_some_and(|age| age < ARMED)
+}
+
+fn confirm(record: &Record, text: String) -> Report {
+    Report::new(text).field("result", "confirmation-required").field("box", record.name.as_str())
+}
+
+/// Asks in a popup, whose own process deletes.
+fn ask(session: &Session, record: &Record) -> Result<Report> {
+    let env = [(RECORD, record.id.as_str())];
+    session.herdr.open_plugin_pane("delete", Place::Popup, None, &env).map_err(|error| {
+        Error::from(error).help("close the open popup, help or settings, then press the key again")
+    })?;
+    Ok(confirm(record, format!("delete box {}?", record.name)).notice(Notice::Nothing))
+}
+
+fn not_starting(record: &Record) -> Result<()> {
+    if record.phase == Phase::Starting {
+        return Err(Error::failed(format!("box {} is still starting", record.name))
+            .help("close its pane to end the start: its box is deleted then"));
+    }
+    Ok(())
+}
+
+/// Deletes a box and its mapping.
+///
+/// # Errors
+/// Its start is under way, or the provider refuses: then the mapping stays.
+pub(crate) fn delete_now(session: &Session, record: &Record) -> Result<Report> {
+    not_starting(record)?;
+    let provider = session.provider(record.provider)?;
+    let found = find_box(&provider, record)?;
+    if let Some(id) = &found
+        && let Err(failure) = delete_box(session, &provider, id)
+        && !provider.is_gone(id, &ours(session))?
+    {
+        return Err(or_elsewhere(&provider, failure)
+            .help(format!("or delete it with: {}", provider.shown(&["rm", "--yes", id.as_str()]))));
+    }
+    let undo = || {
+        let levels = ledger(session, record).and_then(|ledger| ledger.levels()).unwrap_or_default();
+        match levels.is_empty() {
+            true => String::new(),
+            false => format!(
+                "; what came home can still be taken back: {}",
+                command::action("undo").on(&record.name)
+            ),
+        }
+    };
+    let text = match &found {
+        None if record.create_called => format!(
+            "box {} is not there, and is forgotten; should it still come: {}",
+            record.name,
+            command::action("prune")
+        ),
+        _ => format!("box {} was deleted{}", record.name, undo()),
+    };
+    crate::action::pane::label::name_without_box(session, record);
+    session.store.forget(&Record { box_id: found, ..record.clone() })?;
+    Ok(Report::new(text)
+        .field("result", "deleted")
+        .field("box", record.name.as_str())
+        .on(record.pane.as_ref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_counts_for_a_minute_and_never_from_the_future() {
+        let armed = [1_000, 941, 940, 1_001, u64::MAX].map(|at| is_armed(at, 1_000));
+        assert_eq!(armed, [true, true, false, false, false]);
+    }
+}

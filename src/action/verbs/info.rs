@@ -1,0 +1,90 @@
+//! `info`: what is mapped to the pane, and what of it is not here.
+
+use super::delete::told;
+use super::start::title;
+use crate::action::mapping::session::Session;
+use crate::action::mapping::which::choose;
+use crate::action::report::{Notice, Report};
+use crate::action::work::home;
+use crate::createos::{ProviderKind, Refusal};
+use crate::error::Result;
+
+/// Tells agent, box, status and paths.
+///
+/// # Errors
+/// There is no box, or the provider cannot be asked.
+pub(crate) fn info(session: &Session) -> Result<Report> {
+    let chosen = choose(session)?;
+    let record = chosen.record;
+    let remote = session.remote(&record)?;
+    let view = match remote.provider.get(&remote.id) {
+        Ok(view) => Some(view),
+        Err(failure) if failure.refusal == Refusal::NotFound => None,
+        Err(failure) => return Err(failure.into()),
+    };
+    let status = view.as_ref().map_or("missing", |view| view.status.word()).to_owned();
+    // Both may have been changed since the start.
+    let auto_pause = view.as_ref().map(|view| view.auto_pause_seconds.map_or("off".into(), duration));
+    let egress = view
+        .as_ref()
+        .filter(|_| record.provider == ProviderKind::Createos)
+        .map(|view| if view.egress.is_empty() { "everything".into() } else { view.egress.join(", ") });
+    let text = |value: Option<&str>| value.unwrap_or("").to_owned();
+    let program = text(record.program.as_deref());
+    let process = text(record.process.as_ref().map(|id| id.as_str()));
+    let pane = text(record.pane.as_ref().map(|id| id.as_str()));
+    let worktree = record.worktree.display().to_string();
+    let found = home::look(session, &record);
+    let note = if chosen.by_worktree { "the only box of this worktree" } else { "" };
+    let rows = [
+        ("agent", title(&record)),
+        ("program", program.clone()),
+        ("box", format!("{} ({})", record.name, remote.id)),
+        ("status", status.clone()),
+        ("worktree", session.paths.show(&record.worktree)),
+        ("remote root", record.remote_root.clone()),
+        ("process", process.clone()),
+        ("auto-pause", auto_pause.unwrap_or_else(|| record.auto_pause.clone())),
+        ("egress", egress.unwrap_or_default()),
+        ("provider", record.provider.word().to_owned()),
+    ];
+    let rows = rows.into_iter().chain(found.rows()).chain([("note", note.to_owned())]);
+    let table: Vec<_> = rows
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(label, value)| format!("  {label:<11}   {}", crate::ui::visible(&value)))
+        .collect();
+    let report = Report::new(table.join("\n"))
+        .field("box", record.name.as_str())
+        .field("boxId", remote.id.as_str())
+        .field("agent", record.agent.as_str())
+        .field("bin", program)
+        .field("processId", process)
+        .field("local", worktree)
+        .field("remote", record.remote_root.as_str())
+        .field("pane", pane)
+        .field("provider", record.provider.word())
+        .field("status", status)
+        .notice(Notice::Popup);
+    Ok(told(report, &found))
+}
+
+/// Seconds as in the settings: `1h30m`.
+fn duration(seconds: u64) -> String {
+    let parts = [(seconds / 3600, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
+    let words: String = parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
+    if words.is_empty() { "off".into() } else { words }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_written_as_the_settings_write_them() {
+        for (seconds, words) in
+            [(60, "1m"), (1800, "30m"), (5400, "1h30m"), (86400, "24h"), (90, "1m30s"), (0, "off")]
+        {
+            assert_eq!(duration(seconds), words);
+        }
+    }
+}

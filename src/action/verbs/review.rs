@@ -1,0 +1,186 @@
+//! `review`: the box's new work and its judgement on the screen, applied on `y`.
+
+use super::apply::{carry_out, names_of, put_back_words};
+use super::start::RECORD;
+use crate::action::mapping::session::Session;
+use crate::action::mapping::which::choose;
+use crate::action::pane::bring_back::run_box;
+use crate::action::pane::terminal::{self, Keys, Typed};
+use crate::action::report::{Notice, Report, error_text};
+use crate::action::work::propose::{elsewhere, is_there, ledger, propose};
+use crate::command::{self, Command};
+use crate::error::{Error, Result};
+use crate::herdr::{Caller, Place};
+use crate::merge::{OnClash, Outcome};
+use crate::state::Record;
+use crate::ui::{self, Pager, Shade, Toned, Wish};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Keys within the first second were meant for the pane below.
+const CALM: Duration = Duration::from_secs(1);
+/// So many bytes of a review go into Herdr's log, which keeps 64 KiB: the result line has to fit in behind them.
+const LOGGED: usize = 48 * 1024;
+/// How often the size of the screen is looked at.
+const GLANCE: Duration = Duration::from_millis(250);
+/// The other screen, and back.
+const ENTER: &str = "\x1b[?1049h";
+const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
+
+/// Shows the proposal. A key opens a pane for it; on a command line it is shown right here, and
+/// without a terminal it is printed.
+///
+/// # Errors
+/// There is no box, it cannot be asked, or what was to be applied could not be.
+pub(crate) fn review(session: &Session) -> Result<Report> {
+    let chosen = choose(session)?;
+    let record = &chosen.record;
+    if session.invocation.caller == Caller::Key {
+        let env = [(RECORD, record.id.as_str())];
+        session.herdr.open_plugin_pane("review", Place::Overlay, Some(&record.worktree), &env).map_err(
+            |error| Error::from(error).help(format!("or review it in a terminal: {}", again(record))),
+        )?;
+        return Ok(Report::new("")
+            .notice(Notice::Nothing)
+            .field("result", "opened")
+            .field("box", record.name.as_str()));
+    }
+    show(session, record, chosen.by_worktree)
+}
+
+/// The process of the pane that a key opened.
+///
+/// # Errors
+/// The record is gone, or the box cannot be asked.
+pub(crate) fn pane(session: &Session) -> Result<()> {
+    let record =
+        session.named_record().ok_or_else(|| Error::failed("the box of this review is gone already"))?;
+    ui::line(format!("\n  asking box {} …", record.name));
+    let report = show(session, &record, false)?;
+    let text = match report.error() {
+        Some(error) => error_text(error),
+        None if report.text().is_empty() => return Ok(()),
+        None => ui::visible(report.text()),
+    };
+    ui::paragraph(format!("\n{text}\n\n  any key closes this"));
+    let keys = Keys::take()?;
+    while keys.read(Duration::from_secs(60)) == Typed::Nothing {}
+    Ok(())
+}
+
+fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report> {
+    is_there(session, record)?;
+    let remote = session.remote(record)?;
+    run_box(session, record, &remote.provider, &remote.id)?;
+    let ledger = ledger(session, record)?;
+    let notes = ledger.recover()?;
+    let proposal = propose(session, record, &ledger, OnClash::Refuse)?;
+    let (mut lines, outcome) = (proposal.review()?, proposal.outcome());
+    let (stays, unknown) = elsewhere(session, record);
+    let put_back = match outcome {
+        Outcome::NoChanges | Outcome::AlreadyApplied => names_of(&ledger.put_back(&record.worktree)?),
+        Outcome::Applied | Outcome::Conflict => Vec::new(),
+    };
+    // Behind the summary, before the files.
+    let besides = stays
+        .iter()
+        .map(|work| format!("  stays    {}   not in the checked-out tree", ui::visible_line(work)))
+        .chain(unknown.iter().map(|what| format!("  unknown  {}", ui::visible_line(what))))
+        .chain(
+            (!put_back.is_empty())
+                .then(|| format!("  note     {}", ui::visible_line(&put_back_words(&put_back, record)))),
+        );
+    let besides: Vec<_> = besides.map(|line| Toned::new(Shade::Warning, line)).collect();
+    lines.splice(1..1, besides);
+    let left = |word: &str| {
+        Report::new("")
+            .field("result", word)
+            .field("box", record.name.as_str())
+            .field("would", outcome.word())
+            .field("bytes", proposal.patch.bytes)
+            .field("files", proposal.patch.files)
+            .field("elsewhere", stays.clone())
+            .field("putBack", put_back.clone())
+    };
+    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
+        let most = if session.invocation.logged { LOGGED } else { usize::MAX };
+        print(&lines, most, &again(record));
+        return Ok(left("shown"));
+    }
+    let place = ui::visible(&session.paths.show(&record.worktree));
+    let footer = match outcome {
+        Outcome::Applied | Outcome::AlreadyApplied => {
+            format!("y apply to {place}   q leave it   space, b, n, p move")
+        }
+        Outcome::Conflict | Outcome::NoChanges => "q close   space, b, n, p move".into(),
+    };
+    let may = matches!(outcome, Outcome::Applied | Outcome::AlreadyApplied);
+    if page(lines, footer, may)? {
+        return carry_out(session, record, proposal, &ledger, notes, by_worktree);
+    }
+    Ok(left("left"))
+}
+
+/// The same review, to be typed.
+fn again(record: &Record) -> Command {
+    command::action("review").on(&record.name)
+}
+
+/// Prints the lines, at most so many bytes of them.
+fn print(lines: &[Toned], most: usize, again: &Command) {
+    let mut left = most;
+    for (at, line) in lines.iter().enumerate() {
+        let text = line.styled(false);
+        let Some(rest) = left.checked_sub(text.len() + 1) else {
+            ui::line(format!("… {} more lines, on a terminal: {again}", lines.len() - at));
+            return;
+        };
+        left = rest;
+        ui::line(text);
+    }
+}
+
+/// Shows the lines until the person decides; `true` for `y`, where that is a choice.
+fn page(lines: Vec<Toned>, footer: String, may: bool) -> Result<bool> {
+    let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var("TERM").is_ok_and(|term| term != "dumb");
+    let keys = Keys::take()?;
+    let _screen = Screen::enter();
+    let mut pager = Pager::new(lines, footer, terminal::size());
+    let began = Instant::now();
+    let mut shown = String::new();
+    loop {
+        pager.resize(terminal::size());
+        let frame = pager.frame(colour);
+        if frame != shown {
+            let _gone = ui::raw(frame.as_bytes());
+            shown = frame;
+        }
+        match keys.read(GLANCE) {
+            Typed::Ended => return Ok(false),
+            Typed::Nothing => {}
+            Typed::Bytes(bytes) => match pager.key(&bytes) {
+                Wish::Stay => {}
+                Wish::Quit => return Ok(false),
+                Wish::Yes if may && began.elapsed() >= CALM => return Ok(true),
+                Wish::Yes => {}
+            },
+        }
+    }
+}
+
+/// The other screen, left again whatever happens.
+struct Screen;
+
+impl Screen {
+    fn enter() -> Self {
+        let _gone = ui::raw(ENTER.as_bytes());
+        Self
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _gone = ui::raw(LEAVE.as_bytes());
+    }
+}

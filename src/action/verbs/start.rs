@@ -1,0 +1,411 @@
+//! `start`: reserves the pane, opens a pane of this plugin, waits for what provision tells.
+
+use super::trust;
+use crate::action::mapping::detached;
+use crate::action::mapping::session::Session;
+use crate::action::report::{Notice, Report};
+use crate::command;
+use crate::config::{Agent, Config};
+use crate::createos::{BoxName, ProviderKind};
+use crate::error::{Error, Result};
+use crate::herdr::{Focus, Place};
+use crate::random;
+use crate::state::{Outcome, Phase, Record, RecordId, State};
+use crate::ui;
+use crate::worktree::Worktree;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How long provision may take.
+const LONGEST: Duration = Duration::from_secs(600);
+/// How long the new pane may take to take its record's lock.
+const PANE: Duration = Duration::from_secs(30);
+/// The variable that tells a pane which record it shows.
+pub(crate) const RECORD: &str = "CREATEOS_SANDBOX_RECORD";
+
+/// Starts an agent in a new box.
+///
+/// # Errors
+/// Anything that keeps the agent from running; what was made for it is gone again, or named.
+pub(crate) fn start(session: &Session) -> Result<Report> {
+    let pane = session.need_focus()?;
+    let Some(_reserved) = session.store.lock_source(&session.socket, &pane.terminal)? else {
+        return already(session);
+    };
+    let state = settled(session)?;
+    if let Some(record) = starting_in(session, &state)? {
+        return Ok(already_report(&record));
+    }
+    let shown =
+        state.of_terminal(&session.socket, &pane.terminal).filter(|record| record.phase == Phase::Ready);
+
+    let config = session.config()?;
+    let worktree = session.worktree()?;
+    if worktree.root().to_str().is_none() {
+        return Err(Error::failed(format!(
+            "the worktree's path is not UTF-8: {}",
+            worktree.root().display()
+        )));
+    }
+    let kind = provider_kind(&config);
+    session.provider(kind)?;
+    trust::ask_on_terminal(session, &worktree)?;
+    let record = Record {
+        id: RecordId::random(),
+        phase: Phase::Starting,
+        socket: session.socket.clone(),
+        source: Some(pane.terminal.clone()),
+        terminal: None,
+        pane: None,
+        provider: kind,
+        name: box_name(&worktree, &state.installation)?,
+        create_called: false,
+        box_id: None,
+        agent: config.agent.name().into(),
+        program: None,
+        process: None,
+        shown: None,
+        paused_by_hand: false,
+        label: None,
+        worktree: worktree.root().to_path_buf(),
+        remote_root: config.remote_root.to_string(),
+        auto_pause: config.auto_pause.to_string(),
+        outcome: None,
+        delete_armed_at: None,
+        created_at: now(),
+    };
+    // Before anything is paid for. The name in the file is the installation's from now on.
+    session.store.update(|state| {
+        state.installation.clone_from(&installation_of(&record.name));
+        state.records.push(record.clone());
+        Ok(())
+    })?;
+    let env = [(RECORD, record.id.as_str())];
+    let focus = session.focus_of_a_new_pane();
+    let place = Place::RightOf(&pane.id, focus);
+    let opened = session.herdr.open_plugin_pane("agent", place, Some(worktree.root()), &env);
+    match opened {
+        Ok(pane) => session.store.update(|state| {
+            if let Some(pane) = pane {
+                state.bind(&record.id, &session.socket, &pane);
+            }
+            Ok(())
+        })?,
+        Err(error) => {
+            // It may have opened all the same: then its process owns the record, and ends the start by itself.
+            if let Some(_nobody) = session.store.own_record(&record.id)? {
+                session.store.forget(&record)?;
+            }
+            return Err(Error::from(error)
+                .help(format!("see what Herdr says with: {}", command::herdr(["plugin", "list"]))));
+        }
+    }
+    let outcome = wait(session, &record.id)?;
+    finish(session, &record.id, &outcome, shown.map(|other| other.name.clone()), focus)
+}
+
+/// Somebody else holds the reservation of this pane.
+fn already(session: &Session) -> Result<Report> {
+    let state = session.store.read()?;
+    Ok(match starting_in(session, &state)? {
+        Some(record) => already_report(&record),
+        // The other process has not written its record yet.
+        None => of(None, Report::new("a start from this pane is already running"), "already-starting"),
+    })
+}
+
+/// The state in which every start under way knows its pane: between the opening of a pane, which has
+/// the focus at once, and the note of it, a press in that pane would pass for one in a pane of its own.
+fn settled(session: &Session) -> Result<Arc<State>> {
+    let began = Instant::now();
+    loop {
+        let state = session.store.read()?;
+        let mut opening = state.records.iter().filter(|record| is_opening(record, &session.socket));
+        let under_way = opening.any(|record| {
+            let locked = |source| session.store.is_source_locked(&record.socket, source).unwrap_or(false);
+            record.source.as_ref().is_some_and(locked)
+        });
+        if !under_way || began.elapsed() > PANE {
+            return Ok(state);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Its pane is not known yet. One that has come as far as its box had a pane, and has lost it since.
+fn is_opening(record: &Record, socket: &str) -> bool {
+    record.phase == Phase::Starting
+        && record.socket == socket
+        && record.terminal.is_none()
+        && !record.create_called
+}
+
+/// A start that this pane belongs to, as its source or as the pane that it opened.
+fn starting_in(session: &Session, state: &State) -> Result<Option<Record>> {
+    let terminal = Some(&session.need_focus()?.terminal);
+    let ours = state.records.iter().filter(|record| {
+        record.phase == Phase::Starting
+            && record.socket == session.socket
+            && (record.source.as_ref() == terminal || record.terminal.as_ref() == terminal)
+    });
+    for record in ours {
+        if session.store.is_record_owned(&record.id)? {
+            return Ok(Some(record.clone()));
+        }
+    }
+    Ok(None)
+}
+
+fn already_report(record: &Record) -> Report {
+    let place = record.pane.as_ref().map_or("a new pane".to_owned(), |pane| format!("pane {pane}"));
+    let text = format!("{} is already starting in box {}, in {place}", title(record), record.name);
+    of(Some(record), Report::new(text), "already-starting").on(record.pane.as_ref())
+}
+
+/// The report with every member of the result line; what is not known yet is left out.
+fn of(record: Option<&Record>, report: Report, result: &str) -> Report {
+    let id = record.and_then(|record| record.box_id.as_ref());
+    let pane = record.and_then(|record| record.pane.as_ref());
+    report
+        .field("result", result)
+        .field("box", record.map_or("", |record| record.name.as_str()))
+        .field("boxId", id.map_or("", |id| id.as_str()))
+        .field("pane", pane.map_or("", |pane| pane.as_str()))
+        .field("agent", record.map_or("", |record| record.agent.as_str()))
+}
+
+/// What becomes of a wait for an outcome that is not there yet.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    /// The pane works, or is about to.
+    Wait,
+    /// Its process is gone, or never came.
+    Abandoned,
+    /// It works for longer than a start may take.
+    TooLong,
+}
+
+/// `owned`: a process holds the record; `was_owned`: one has been seen to.
+fn verdict(waited: Duration, owned: bool, was_owned: bool) -> Verdict {
+    if !owned && (was_owned || waited > PANE) {
+        Verdict::Abandoned
+    } else if waited > LONGEST {
+        Verdict::TooLong
+    } else {
+        Verdict::Wait
+    }
+}
+
+fn too_long() -> Outcome {
+    Outcome {
+        ok: false,
+        error: format!("the start did not finish within {} minutes", LONGEST.as_secs() / 60),
+        fix: "look at its pane; closing it deletes the box".into(),
+        ..Outcome::default()
+    }
+}
+
+/// Waits for the outcome in the record. A pane that was closed meanwhile leaves none.
+fn wait(session: &Session, id: &RecordId) -> Result<Outcome> {
+    let began = Instant::now();
+    let mut was_owned = false;
+    loop {
+        let state = session.store.read()?;
+        let gone = || Outcome {
+            ok: false,
+            error: "the pane was closed before the agent ran".into(),
+            fix: "press the start key again".into(),
+            ..Outcome::default()
+        };
+        let Some(record) = state.record(id) else { return Ok(gone()) };
+        if let Some(outcome) = &record.outcome {
+            return Ok(outcome.clone());
+        }
+        let owned = session.store.is_record_owned(id)?;
+        match verdict(began.elapsed(), owned, was_owned) {
+            Verdict::Wait => {}
+            Verdict::Abandoned => {
+                // Looked at once more: the outcome may have been written between the two looks.
+                let state = session.store.read()?;
+                let outcome = state.record(id).and_then(|record| record.outcome.clone());
+                if outcome.is_none() {
+                    detached::cleanup(session, id)?;
+                }
+                return Ok(outcome.unwrap_or_else(gone));
+            }
+            Verdict::TooLong => return Ok(too_long()),
+        }
+        was_owned |= owned;
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn finish(
+    session: &Session,
+    id: &RecordId,
+    outcome: &Outcome,
+    shown: Option<BoxName>,
+    focus: Focus,
+) -> Result<Report> {
+    let state = session.store.read()?;
+    let record = state.record(id);
+    if !outcome.ok {
+        if let Some(record) = record.filter(|record| record.phase == Phase::Failed) {
+            session.store.forget(record)?;
+        }
+        return Err(Error::failed(outcome.error.clone()).help(outcome.fix.clone()));
+    }
+    let record = record.ok_or_else(|| Error::failed("the box was deleted while it started"))?;
+    let besides = shown.map(|name| format!("; this pane shows box {name}")).unwrap_or_default();
+    let mut text = format!("{} runs in box {}{besides}", title(record), record.name);
+    if let Some(stayed) = stayed_home(outcome.stayed, &outcome.stayed_files) {
+        text = format!("{text}\n  {stayed}");
+    }
+    let mut report = of(Some(record), Report::new(text), "started");
+    if outcome.stayed > 0 {
+        report = report.field("stayed", outcome.stayed).field("stayedFiles", outcome.stayed_files.clone());
+    }
+    Ok(report
+        // The new pane has the focus and shows it, unless a second box needs saying, or the person is elsewhere.
+        .notice(if besides.is_empty() && focus == Focus::Moves { Notice::Nothing } else { Notice::Toast })
+        .on(record.pane.as_ref()))
+}
+
+/// How many names of what stayed home a start says.
+pub(crate) const STAYED: usize = 5;
+
+/// Which files stayed home for a name or a secret, and what shows them all; nothing when none did.
+pub(crate) fn stayed_home(count: usize, first: &[String]) -> Option<String> {
+    let names: Vec<_> = first.iter().map(|name| ui::visible_line(name)).collect();
+    let more = match count.saturating_sub(names.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let all = command::action("upload").flag("--dry-run");
+    (count > 0).then(|| format!("stayed home for a name or a secret: {}{more}; all: {all}", names.join(", ")))
+}
+
+/// The client's word for the setting's.
+pub(crate) fn provider_kind(config: &Config) -> ProviderKind {
+    match config.provider {
+        crate::config::Provider::Createos => ProviderKind::Createos,
+        crate::config::Provider::Local => ProviderKind::Local,
+    }
+}
+
+/// The agent's name for people.
+pub(crate) fn title(record: &Record) -> String {
+    record.agent.parse::<Agent>().map_or_else(|_| record.agent.clone(), |agent| agent.spec().title.clone())
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+fn box_name(worktree: &Worktree, installation: &str) -> Result<BoxName> {
+    let folder = worktree.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    new_name(&folder, installation)
+}
+
+/// `hd-<repo ≤8>-<installation 4><random 5>`, at most 22 characters.
+fn new_name(folder: &str, installation: &str) -> Result<BoxName> {
+    let repo: String = folder
+        .to_ascii_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect::<String>()
+        .split('-')
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+        .chars()
+        .take(8)
+        .collect();
+    let repo = repo.trim_end_matches('-');
+    let repo = if repo.is_empty() { "box" } else { repo };
+    let name = format!("hd-{repo}-{installation}{}", random::letters(5));
+    name.parse().map_err(|error| Error::failed(format!("{error}")))
+}
+
+/// Another name for the same record, when one is taken.
+pub(crate) fn renamed(name: &BoxName) -> Result<BoxName> {
+    let stem = &name.as_str()[..name.as_str().len() - 5];
+    format!("{stem}{}", random::letters(5)).parse().map_err(|error| Error::failed(format!("{error}")))
+}
+
+/// The installation's four characters in one of our names.
+pub(crate) fn installation_of(name: &BoxName) -> String {
+    let text = name.as_str();
+    text.rsplit('-').next().unwrap_or_default().chars().take(4).collect()
+}
+
+/// Whether a box name is one of this installation's.
+pub(crate) fn is_ours(name: &str, installation: &str) -> bool {
+    let Some(last) = name.strip_prefix("hd-").and_then(|rest| rest.rsplit('-').next()) else { return false };
+    last.len() == 9 && last.starts_with(installation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_waits_only_for_panes_that_are_being_opened() {
+        let record = |more: serde_json::Value| -> Record {
+            let mut record = serde_json::json!({
+                "id": "00000000", "phase": "starting", "socket": "/s", "provider": "local", "box": "hd-x",
+                "agent": "shell", "local": "/w", "remote": "/workspace",
+            });
+            record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            serde_json::from_value(record).unwrap()
+        };
+        assert!(is_opening(&record(serde_json::json!({})), "/s"));
+        for more in [
+            serde_json::json!({ "phase": "ready" }),
+            serde_json::json!({ "socket": "/other" }),
+            serde_json::json!({ "terminal": "term_1" }),
+            // Herdr died while its box was made, and the clean-up looks for that box.
+            serde_json::json!({ "createCalled": true }),
+        ] {
+            assert!(!is_opening(&record(more.clone()), "/s"), "{more}");
+        }
+    }
+
+    #[test]
+    fn a_start_is_waited_for_while_its_pane_works_and_ten_minutes_at_most() {
+        let (soon, late) = (PANE - Duration::from_secs(1), PANE + Duration::from_secs(1));
+        let (last, over) = (LONGEST - Duration::from_secs(1), LONGEST + Duration::from_secs(1));
+        for (waited, owned, was_owned, expected) in [
+            (soon, false, false, Verdict::Wait),
+            (late, false, false, Verdict::Abandoned),
+            (soon, false, true, Verdict::Abandoned),
+            (soon, true, false, Verdict::Wait),
+            (last, true, true, Verdict::Wait),
+            (over, true, true, Verdict::TooLong),
+            (over, true, false, Verdict::TooLong),
+            (over, false, true, Verdict::Abandoned),
+        ] {
+            assert_eq!(verdict(waited, owned, was_owned), expected, "{waited:?} {owned} {was_owned}");
+        }
+        let told = too_long();
+        assert_eq!((told.ok, told.error.as_str()), (false, "the start did not finish within 10 minutes"));
+        assert!(told.fix.contains("closing it deletes the box"), "{told:?}");
+    }
+
+    #[test]
+    fn names_fit_and_say_repo_and_installation() {
+        for (folder, stem) in
+            [("WebShop Front", "hd-webshop-ab3d"), ("été", "hd-t-ab3d"), ("---", "hd-box-ab3d")]
+        {
+            let name = new_name(folder, "ab3d").unwrap();
+            assert!(name.as_str().starts_with(stem), "{name}");
+            assert!(name.as_str().len() <= 22);
+            assert_eq!(installation_of(&name), "ab3d");
+            assert!(is_ours(name.as_str(), "ab3d") && !is_ours(name.as_str(), "zzzz"));
+            let other = renamed(&name).unwrap();
+            assert_eq!(other.as_str().len(), name.as_str().len());
+            assert!(is_ours(other.as_str(), "ab3d"));
+        }
+    }
+}
