@@ -1,6 +1,6 @@
 //! Failures as annotations of a GitHub workflow run.
 
-use super::check::{Check, Status};
+use crate::setup::checks::check::{Check, Status};
 
 /// A workflow command for each check that fails this run.
 pub(super) fn annotations(checks: &[Check], strict: bool) -> Vec<String> {

@@ -2,36 +2,21 @@
 //! The doctor renders the same observation.
 
 mod annotations;
-mod apply;
-mod backup;
-pub(crate) mod bundle;
+mod bundle;
 mod change;
-mod check;
 mod checks;
-mod files;
-pub(crate) mod install;
-mod ledger;
-mod leftovers;
+mod install;
 mod observe;
+mod offer;
 mod plan;
-mod plan_config;
-mod plan_keys;
-mod programs;
 mod receipt;
-mod registration;
 mod render;
 mod report;
 mod request;
-mod session;
 pub(crate) mod shim;
-mod stays;
 mod template;
-mod undo;
-mod unrecorded;
 mod version;
-mod way;
 mod words;
-mod write;
 
 use crate::cli::SetupArgs;
 use crate::command;
@@ -41,13 +26,14 @@ use crate::keys::Chord;
 use crate::paths::Paths;
 use crate::state::Record;
 use crate::ui::{self, Said};
-use apply::{Apply, Purpose};
 use change::Change;
-use check::{Check, Status};
+use change::apply::{self, Apply, Purpose};
+use change::leftovers;
 use checks::Context;
-use install::missing::Consent;
-use observe::{Depth, Observed, observe};
-use plan::{Displaced, Plan, Warning};
+use checks::check::{self, Check, Status};
+use observe::{Depth, Observed, files, observe, programs};
+use offer::Consent;
+use plan::{Displaced, Plan, Warning, config as plan_config, stays, undo};
 use receipt::{Receipt, What};
 use render::Detail;
 use report::{Command, Report};
@@ -196,12 +182,10 @@ impl Session<'_> {
         let (mut observed, mut checks) = look();
         plan_config::refuse_loosening(self.request, &observed.config, self.paths)?;
         plan_config::refuse_local_egress(self.request, &observed.config)?;
-        let can_be_had = install::missing::installable(&checks, &observed, self.paths)?;
+        let can_be_had = offer::installable(&checks, &observed, self.paths)?;
         let ids: Vec<&str> = can_be_had.iter().map(|(check, _)| check.id).collect();
         let installed =
-            install::missing::install(&can_be_had, self.consent(), self.request, self.paths, &|text| {
-                self.say(text)
-            });
+            offer::install(&can_be_had, self.consent(), self.request, self.paths, &|text| self.say(text));
         drop(can_be_had);
         if !matches!(installed, Ok(false)) {
             (observed, checks) = look();

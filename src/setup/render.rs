@@ -1,9 +1,9 @@
 //! The doctor and the plan as text (`terminal.md`): words first, the fix beside the fault.
 
 use super::change::{Change, Line};
-use super::check::{Check, Status, Summary};
 use super::plan::{Plan, Warning};
 use crate::paths::Paths;
+use crate::setup::checks::check::{Check, Status, Summary};
 use crate::ui::{Tone, coloured, visible, wrap};
 use unicode_width::UnicodeWidthStr;
 

@@ -2,11 +2,11 @@
 //! and checked in as `docs/schema/setup.json`.
 
 use super::change::Line;
-use super::check::{Check, Summary};
 use super::plan::Plan;
 use super::request::Mode;
 use crate::error::Error;
 use crate::paths::Paths;
+use crate::setup::checks::check::{Check, Summary};
 use serde::Serialize;
 
 /// The version of the document. New fields do not change it; readers have to accept those.

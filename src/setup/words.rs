@@ -1,6 +1,6 @@
 //! Sentences that the plan and the doctor share.
 
-use super::files::Owner;
+use crate::setup::observe::files::Owner;
 
 /// Why a file is not ours to write.
 pub(super) fn owner(owner: &Owner) -> String {

@@ -1,9 +1,9 @@
 //! The names that `allowFiles` lets through: never silently.
 
 use super::Context;
+use super::check::Check;
 use crate::config::Config;
 use crate::paths::Paths;
-use crate::setup::check::Check;
 use crate::worktree::{self, AllowPattern, Worktree};
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! The bindings: bound, missing, taken by whom, and which of Herdr's defaults they displace.
 
 use super::Context;
+use super::check::Check;
 use crate::keys::{self, State};
-use crate::setup::check::Check;
 
 /// One check for the bindings, and one for each default that they displace.
 pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {

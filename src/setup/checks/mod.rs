@@ -1,6 +1,7 @@
 //! Every check of the doctor: the observation that a setup works on, judged. The ids are stable.
 
 mod allowed;
+pub(super) mod check;
 mod keys;
 mod plugin;
 mod programs;
@@ -11,13 +12,13 @@ pub(super) use allowed::sentence as allowed_sentence;
 pub(super) use plugin::{NOT_LOCAL, shape};
 pub(super) use programs::{shadowed, without_account};
 
-use super::check::Check;
 use super::observe::{Observed, provider};
 use super::request::Request;
 use super::template::Template;
 use crate::command::Command;
 use crate::config::{Config, Provider, Settings};
 use crate::paths::Paths;
+use check::Check;
 
 /// What the checks judge.
 pub(super) struct Context<'a> {

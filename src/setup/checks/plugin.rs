@@ -1,10 +1,10 @@
 //! The plugin, its settings, and whether what it has written down is still there.
 
 use super::Context;
+use super::check::{Check, Status};
 use crate::config::{Agent, Config, Provider, Settings};
 use crate::herdr::{Manifest, Plugin};
 use crate::setup::bundle;
-use crate::setup::check::{Check, Status};
 use crate::setup::observe::same_folder;
 use crate::setup::receipt::PluginState;
 use std::path::Path;

@@ -1,13 +1,13 @@
 //! The system, the programs, and whether the official CLI can be used.
 
 use super::Context;
+use super::check::{Check, Status};
 use crate::command::{self, Command};
 use crate::config::Provider;
-use crate::setup::check::{Check, Status};
 use crate::setup::install;
-use crate::setup::programs::{OnPath, Program};
+use crate::setup::observe::credentials::Session;
+use crate::setup::observe::programs::{OnPath, Program};
 use crate::setup::request::{Mode, WantedPlugin};
-use crate::setup::session::Session;
 use crate::setup::template::{Need, Requirement};
 
 /// The way that needs neither the official program nor an account; only Linux has local boxes.

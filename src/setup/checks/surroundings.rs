@@ -1,11 +1,11 @@
 //! What is around the plugin: Herdr's server and file, the shell's variables, notices, boxes.
 
 use super::Context;
+use super::check::Check;
 use crate::command;
 use crate::config::{Agent, Provider};
 use crate::keys;
-use crate::setup::check::Check;
-use crate::setup::files::Owner;
+use crate::setup::observe::files::Owner;
 use crate::setup::shim::{self, ShimState};
 use crate::setup::words;
 

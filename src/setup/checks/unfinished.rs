@@ -1,8 +1,8 @@
 //! A setup that was stopped half way.
 
 use super::Context;
+use super::check::Check;
 use crate::command;
-use crate::setup::check::Check;
 use crate::setup::receipt::State;
 
 /// Said only when the last setup, or undo, did not come to its end.

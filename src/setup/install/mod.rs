@@ -3,7 +3,6 @@
 
 mod createos;
 mod download;
-pub(super) mod missing;
 mod script;
 mod template;
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! What is on the machine now. Reading it changes nothing: no folder is made and no server is started.
 //! Independent probes run at the same time, each with its own time limit.
 
-use super::bundle::{self, Programs};
-use super::files::FileSeen;
-use super::programs::{self, Choice, OnPath, Program};
-use super::receipt::Receipt;
-use super::request::{Request, WantedPlugin};
-use super::session::{self, Credentials, Session};
-use super::template::{Need, Requirement, Template};
+pub(super) mod credentials;
+pub(super) mod files;
+pub(super) mod programs;
+
+use self::credentials::{Credentials, Session};
+use self::files::FileSeen;
+use self::programs::{Choice, OnPath, Program};
 use crate::command;
 use crate::config::{Provider, Settings};
 use crate::createos::{Failure, Provider as Client};
@@ -15,6 +15,10 @@ use crate::error::Error;
 use crate::exec::Run;
 use crate::herdr::{Diagnostics, Herdr, Manifest, Plugin, read_registry};
 use crate::paths::Paths;
+use crate::setup::bundle::{self, Programs};
+use crate::setup::receipt::Receipt;
+use crate::setup::request::{Request, WantedPlugin};
+use crate::setup::template::{Need, Requirement, Template};
 use crate::state::{Record, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -128,7 +132,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
         // One after the other: two calls at once would both renew a session that has just expired.
         let account = createos.as_deref().map(|path| {
             scope.spawn(move || {
-                let session = session::probe(path);
+                let session = credentials::probe(path);
                 (session, asks_shapes.then(|| Client::createos(path).shapes()))
             })
         });

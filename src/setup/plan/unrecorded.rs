@@ -1,22 +1,30 @@
 //! What setups did that no receipt knows of, and that is theirs all the same: a registration that leads to our folder,
 //! entries below our marker with our words, a `config.json` with nothing but what every setup writes.
 
-use super::change::{Change, FileChange, PluginChange};
-use super::files::FileSeen;
-use super::observe::Observed;
-use super::plan::{Plan, Warning};
-use super::receipt::{PluginState, Receipt, What};
-use super::{bundle, plan_config, template, words};
+use super::config as plan_config;
 use crate::config::{Provider, Settings};
 use crate::error::{Error, Result};
 use crate::keys;
 use crate::paths::{PLUGIN_ID, Paths};
+use crate::setup::bundle;
+use crate::setup::change::{Change, FileChange, PluginChange};
+use crate::setup::observe::Observed;
+use crate::setup::observe::files::FileSeen;
+use crate::setup::plan::{Plan, Warning};
+use crate::setup::receipt::{PluginState, Receipt, What};
+use crate::setup::template;
+use crate::setup::words;
 
 /// Adds to the plan of an undo what `receipt` does not cover.
 ///
 /// # Errors
 /// `config.toml` does not parse.
-pub(super) fn plan(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &Paths) -> Result<()> {
+pub(in crate::setup) fn plan(
+    plan: &mut Plan,
+    receipt: &Receipt,
+    observed: &Observed,
+    paths: &Paths,
+) -> Result<()> {
     let is_known =
         |what: What, file: &FileSeen| receipt.files.iter().any(|f| f.what == what && f.path == file.path);
     if !is_known(What::Keys, &observed.keys) {
@@ -32,11 +40,11 @@ pub(super) fn plan(plan: &mut Plan, receipt: &Receipt, observed: &Observed, path
 }
 
 /// Each action's id with the words that a setup gives its binding.
-pub(super) fn our_words() -> Vec<(String, String)> {
+pub(in crate::setup) fn our_words() -> Vec<(String, String)> {
     let known = &template::herdr().keys;
     let words = |action: &String| match known.iter().find(|key| key.action == *action) {
         Some(key) => key.description.clone(),
-        None => super::request::description(action),
+        None => crate::setup::request::description(action),
     };
     bundle::actions().iter().map(|action| (format!("{PLUGIN_ID}.{action}"), words(action))).collect()
 }

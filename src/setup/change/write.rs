@@ -1,17 +1,21 @@
 //! The files that a change writes: the bundled plugin's, a program's, and users' own.
 
 use super::apply::Apply;
-use super::change::{BundleChange, FileChange};
 use super::ledger::Ledger;
-use super::receipt::What;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::{Mode, kill_point, write_atomic};
+use crate::setup::change::{BundleChange, FileChange};
+use crate::setup::receipt::What;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 impl Apply<'_> {
     /// Brings the folder of the bundled plugin from `before` to `after`.
-    pub(super) fn write_bundle(&self, change: &BundleChange, ledger: &mut Ledger<'_>) -> Result<()> {
+    pub(in crate::setup) fn write_bundle(
+        &self,
+        change: &BundleChange,
+        ledger: &mut Ledger<'_>,
+    ) -> Result<()> {
         let BundleChange { folder, before, after } = change;
         if !after.is_empty() {
             ledger.make(folder)?;
@@ -40,7 +44,7 @@ impl Apply<'_> {
     }
 
     /// Writes a user's file, after a look whether it is still what the plan was made from.
-    pub(super) fn write_file(&self, change: &FileChange, ledger: &mut Ledger<'_>) -> Result<()> {
+    pub(in crate::setup) fn write_file(&self, change: &FileChange, ledger: &mut Ledger<'_>) -> Result<()> {
         let path = &change.path;
         let real = crate::fs::resolve(path)?;
         // A link may lead into a folder that is not there yet; the backup goes beside the link.
@@ -78,7 +82,7 @@ impl Apply<'_> {
     }
 
     /// Gives a user's file back as it was.
-    pub(super) fn revert_file(&self, change: &FileChange) -> Result<()> {
+    pub(in crate::setup) fn revert_file(&self, change: &FileChange) -> Result<()> {
         let FileChange { path, before, after, .. } = change;
         let now = read(path)?;
         // A change that failed may not have been made; and what somebody wrote since is his.
@@ -151,7 +155,7 @@ fn restore(path: &Path, before: Option<&[u8]>) -> Result<()> {
 }
 
 /// A program may be running, so it is replaced and not overwritten; its mode stays.
-pub(super) fn write_program(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(in crate::setup) fn write_program(path: &Path, bytes: &[u8]) -> Result<()> {
     match read(path)? {
         Some(now) if now == bytes => Ok(()),
         Some(_) => write_atomic(path, bytes, Mode::Shared),

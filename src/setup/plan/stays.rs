@@ -1,17 +1,23 @@
 //! What stays when a setup is taken back, each with the command that removes it.
 
-use super::change::{Change, Line};
-use super::observe::Observed;
-use super::plan::Plan;
-use super::receipt::{Receipt, What};
-use super::{backup, shim};
+use super::backup;
 use crate::command::{self, Command};
 use crate::keys::{self, PluginEntry};
 use crate::paths::Paths;
+use crate::setup::change::{Change, Line};
+use crate::setup::observe::Observed;
+use crate::setup::plan::Plan;
+use crate::setup::receipt::{Receipt, What};
+use crate::setup::shim;
 use std::path::{Path, PathBuf};
 
 /// Everything that is there afterwards and would not be without this program, but for the program itself.
-pub(super) fn after(plan: &Plan, receipt: &Receipt, observed: &Observed, paths: &Paths) -> Vec<Line> {
+pub(in crate::setup) fn after(
+    plan: &Plan,
+    receipt: &Receipt,
+    observed: &Observed,
+    paths: &Paths,
+) -> Vec<Line> {
     let mut lines = Vec::new();
     for path in files(What::Keys, receipt, &observed.keys.path) {
         if let Some(text) = text_after(plan, &path) {

@@ -1,13 +1,15 @@
 //! What setup did, written before the first change and completed after the last, so that a run that was
 //! killed can be finished or undone. Later setups add to the first one's receipt: undo takes all back.
 
-use super::change::PluginChange;
+pub(super) mod way;
+
 use crate::command;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::{Digest, Mode, digest, kill_point, stage, write_atomic};
 use crate::herdr::{GithubSource, Source};
 use crate::keys::{Added, Patch};
 use crate::paths::{PLUGIN_ID, Paths};
+use crate::setup::change::PluginChange;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::os::unix::fs::DirBuilderExt;
@@ -17,7 +19,7 @@ use std::path::{Path, PathBuf};
 const VERSION: u32 = 1;
 
 /// The file's name in the folder of receipts.
-pub(super) const NAME: &str = "herdr.json";
+pub(in crate::setup) const NAME: &str = "herdr.json";
 
 /// What setup did to Herdr.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -398,12 +400,12 @@ pub(crate) fn original(paths: &Paths, wanted: Digest) -> Result<Vec<u8>> {
 }
 
 /// The receipt itself.
-pub(super) fn file(paths: &Paths) -> PathBuf {
+pub(in crate::setup) fn file(paths: &Paths) -> PathBuf {
     paths.receipts().join(NAME)
 }
 
 /// The folder of the originals.
-pub(super) fn originals(paths: &Paths) -> PathBuf {
+pub(in crate::setup) fn originals(paths: &Paths) -> PathBuf {
     paths.receipts().join("originals")
 }
 

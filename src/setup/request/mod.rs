@@ -1,7 +1,6 @@
 //! What the command line asks for, parsed once: nothing is looked at and nothing is written before all of it
 //! is valid.
 
-use super::template::{self, KeyTemplate};
 use crate::cli::SetupArgs;
 use crate::command::{self, Command};
 use crate::config::{EgressRule, Settings, nearest};
@@ -9,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::herdr::GithubSource;
 use crate::keys::{Chord, Wanted};
 use crate::paths::PLUGIN_ID;
+use crate::setup::template::{self, KeyTemplate};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -269,7 +269,7 @@ fn plugin(args: &SetupArgs) -> Result<WantedPlugin> {
 
 /// `ACTION=CHORD`.
 fn key(text: &str) -> Result<(String, Chord)> {
-    let actions = super::bundle::actions();
+    let actions = crate::setup::bundle::actions();
     let (action, chord) = text.split_once('=').ok_or_else(|| {
         Error::usage(format!("--key \"{text}\" has no ="))
             .help("use ACTION=CHORD, such as delete=prefix+alt+x")
@@ -341,7 +341,7 @@ fn wanted_keys(chosen: &[(String, Chord)]) -> Vec<Wanted> {
 }
 
 /// What Herdr's help panel shows for an action that the template gives no key.
-pub(super) fn description(action: &str) -> String {
+pub(in crate::setup) fn description(action: &str) -> String {
     match action {
         "boxes" => "list the sandboxes".into(),
         action => format!("{action} the sandbox of this pane"),

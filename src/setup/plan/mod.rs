@@ -1,19 +1,25 @@
 //! The changes that lead from what is there to what is wanted: a pure function. An empty plan is the proof
 //! that a second run does nothing.
 
-use super::apply::missing_file;
-use super::bundle::{self, Programs};
-use super::change::{BuildChange, BundleChange, Change, Line, PluginChange};
-use super::check::{Check, Status};
-use super::observe::{Observed, Registered};
-use super::receipt::PluginState;
-use super::request::{Request, WantedPlugin};
-use super::{plan_config, plan_keys};
+mod backup;
+pub(super) mod config;
+mod keys;
+pub(super) mod stays;
+pub(super) mod undo;
+mod unrecorded;
+
 use crate::command::{self, Command};
 use crate::config::Provider;
 use crate::error::{Error, Result};
 use crate::keys::Chord;
 use crate::paths::Paths;
+use crate::setup::bundle::{self, Programs};
+use crate::setup::change::apply::missing_file;
+use crate::setup::change::{BuildChange, BundleChange, Change, Line, PluginChange};
+use crate::setup::checks::check::{Check, Status};
+use crate::setup::observe::{Observed, Registered};
+use crate::setup::receipt::PluginState;
+use crate::setup::request::{Request, WantedPlugin};
 use std::path::{Path, PathBuf};
 
 /// What is going to happen, and what is worth saying about it.
@@ -89,8 +95,8 @@ impl Plan {
 pub(crate) fn plan(request: &Request, observed: &Observed, paths: &Paths, own: &Path) -> Result<Plan> {
     let mut plan = Plan::default();
     plan_plugin(&mut plan, request, observed, paths, own)?;
-    plan_config::plan(&mut plan, request, observed, paths)?;
-    plan_keys::plan(&mut plan, request, observed, paths)?;
+    config::plan(&mut plan, request, observed, paths)?;
+    keys::plan(&mut plan, request, observed, paths)?;
     Ok(plan)
 }
 
@@ -185,7 +191,7 @@ fn plan_bundle(
     own: &Path,
 ) -> Result<()> {
     let found = |id: &str| observed.programs.get(id).and_then(|program| program.path());
-    let provider = super::observe::provider(&request.settings, &observed.config);
+    let provider = crate::setup::observe::provider(&request.settings, &observed.config);
     let createos = found("createos").filter(|_| provider == Provider::Createos);
     // A variable names Herdr for this shell only.
     let recorded = observed.recorded.as_ref().ok().and_then(Option::as_ref);

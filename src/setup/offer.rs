@@ -1,18 +1,18 @@
 //! Offering to install what is missing or too old, before a setup gives up on it.
 
-use super::{Installation, Installed, Machine, NotFirst};
+use super::checks::check::{Check, Status};
+use super::checks::without_account;
+use super::install::{Installation, Installed, Machine, NotFirst};
+use super::observe::Observed;
+use super::observe::programs::Program;
+use super::request::Request;
 use crate::error::Result;
 use crate::paths::Paths;
-use crate::setup::check::{Check, Status};
-use crate::setup::checks::without_account;
-use crate::setup::observe::Observed;
-use crate::setup::programs::Program;
-use crate::setup::request::Request;
 use crate::ui;
 
 /// Who decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::setup) enum Consent {
+pub(super) enum Consent {
     /// The command line said yes.
     Given,
     /// A person is asked.
@@ -24,7 +24,7 @@ pub(in crate::setup) enum Consent {
 }
 
 /// The requirements that failed and that we can install.
-pub(in crate::setup) fn installable<'a>(
+pub(super) fn installable<'a>(
     checks: &'a [Check],
     observed: &Observed,
     paths: &Paths,
@@ -47,7 +47,7 @@ pub(in crate::setup) fn installable<'a>(
 ///
 /// # Errors
 /// A download or an installer failed.
-pub(in crate::setup) fn install(
+pub(super) fn install(
     missing: &[(&Check, Installation)],
     consent: Consent,
     request: &Request,

@@ -2,22 +2,27 @@
 //! when that is asked for.
 
 use super::backup;
-use super::change::{Change, FileChange, Line};
-use super::checks::NOT_LOCAL;
-use super::files::FileSeen;
-use super::observe::Observed;
-use super::plan::{Plan, Warning};
-use super::receipt::What;
-use super::request::{Request, Rewrite, WantedPlugin};
 use crate::config::{AllowFiles, Dropped, Key, Provider, Settings};
 use crate::error::{Error, Result};
 use crate::paths::Paths;
+use crate::setup::change::{Change, FileChange, Line};
+use crate::setup::checks::NOT_LOCAL;
+use crate::setup::observe::Observed;
+use crate::setup::observe::files::FileSeen;
+use crate::setup::plan::{Plan, Warning};
+use crate::setup::receipt::What;
+use crate::setup::request::{Request, Rewrite, WantedPlugin};
 
 /// Settings that only the bundled plugin knows; the parser of the plugin of record rejects them.
 const OURS_ONLY: [Key; 3] = [Key::AllowSecrets, Key::AllowFiles, Key::Provider];
 
 /// Adds what happens to `config.json`.
-pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, paths: &Paths) -> Result<()> {
+pub(in crate::setup) fn plan(
+    plan: &mut Plan,
+    request: &Request,
+    observed: &Observed,
+    paths: &Paths,
+) -> Result<()> {
     let file = &observed.config;
     if let Some(reason) = &file.unreadable {
         return Err(Error::failed(format!("{} cannot be read: {reason}", paths.show(&file.path))));
@@ -43,7 +48,7 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
         None => Settings::salvage(file.contents()),
     };
     for (written, _, patterns) in settings.allow_files.iter().flat_map(AllowFiles::entries) {
-        let rest = super::checks::allowed_sentence(written, patterns);
+        let rest = crate::setup::checks::allowed_sentence(written, patterns);
         plan.kept.push(Line { verb: "keep", thing: "allowFiles".into(), rest });
     }
     let Some(after) = after else { return Ok(()) };
@@ -58,7 +63,7 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
             message: format!(
                 "{} was not written: {}",
                 paths.show(&file.path),
-                super::words::owner(&file.owner)
+                crate::setup::words::owner(&file.owner)
             ),
             fix: Some(format!("give it these settings:\n{}", String::from_utf8_lossy(&after).trim_end())),
         });
@@ -88,7 +93,7 @@ pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, path
 ///
 /// # Errors
 /// With what would be lost, and how each of it is given.
-pub(super) fn refuse_loosening(request: &Request, config: &FileSeen, paths: &Paths) -> Result<()> {
+pub(in crate::setup) fn refuse_loosening(request: &Request, config: &FileSeen, paths: &Paths) -> Result<()> {
     let Some(bytes) = config.bytes.as_ref().filter(|_| request.rewrite == Rewrite::Keep) else {
         return Ok(());
     };
@@ -127,7 +132,7 @@ fn flag(key: Key) -> &'static str {
 ///
 /// # Errors
 /// The flags and `config.json` together, or `config.json` alone where it is kept, ask for both.
-pub(super) fn refuse_local_egress(request: &Request, config: &FileSeen) -> Result<()> {
+pub(in crate::setup) fn refuse_local_egress(request: &Request, config: &FileSeen) -> Result<()> {
     let asks_for_both = |settings: &Settings| {
         settings.provider == Some(Provider::Local)
             && settings.egress.as_ref().is_some_and(|rules| !rules.is_empty())
@@ -149,7 +154,7 @@ pub(super) fn refuse_local_egress(request: &Request, config: &FileSeen) -> Resul
 }
 
 /// The settings of a file that we write: the four that setup has always written, and what was asked for.
-pub(super) fn fresh(settings: &Settings) -> Settings {
+pub(in crate::setup) fn fresh(settings: &Settings) -> Settings {
     let defaults = Settings::default().resolve();
     let mut fresh = settings.clone().over(Settings {
         agent: Some(defaults.agent),

@@ -1,15 +1,15 @@
 //! Bringing the plugin's registration in Herdr from one state to another.
 
 use super::apply::{Apply, Purpose};
-use super::observe::registered;
-use super::receipt::PluginState;
 use crate::error::{Error, Result};
 use crate::fs::kill_point;
 use crate::herdr::Herdr;
 use crate::paths::PLUGIN_ID;
+use crate::setup::observe::registered;
+use crate::setup::receipt::PluginState;
 
 /// What became of a registration.
-pub(super) enum Registered {
+pub(in crate::setup) enum Registered {
     /// It was there already, so that it is not this run's to take back.
     Already,
     /// It was made.
@@ -23,7 +23,7 @@ impl Apply<'_> {
     ///
     /// # Errors
     /// Herdr refuses a step; what was there before is back, or the error says that it is not.
-    pub(super) fn register(
+    pub(in crate::setup) fn register(
         &self,
         from: &PluginState,
         to: &PluginState,

@@ -1,16 +1,17 @@
 //! The plan that takes a setup back, from what is there and from its receipt. A file that still has the hash that we
 //! left gets its original bytes; from one that changed since, exactly our own entries are removed.
 
-use super::change::{BundleChange, Change, FileChange, PluginChange, ProgramChange};
-use super::observe::Observed;
-use super::plan::{Plan, Warning};
-use super::receipt::{self, FileReceipt, PluginState, Receipt, What};
-use super::{leftovers, unrecorded};
+use super::unrecorded;
 use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::fs::{Digest, digest};
 use crate::keys;
 use crate::paths::Paths;
+use crate::setup::change::leftovers;
+use crate::setup::change::{BundleChange, Change, FileChange, PluginChange, ProgramChange};
+use crate::setup::observe::Observed;
+use crate::setup::plan::{Plan, Warning};
+use crate::setup::receipt::{self, FileReceipt, PluginState, Receipt, What};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -71,10 +72,14 @@ fn plan_file(
     paths: &Paths,
     by_meaning: impl FnOnce(&[u8]) -> Result<Rest>,
 ) -> Result<()> {
-    let seen = super::files::FileSeen::look(&file.path);
-    if let owner @ super::files::Owner::Irregular { .. } = &seen.owner {
+    let seen = crate::setup::observe::files::FileSeen::look(&file.path);
+    if let owner @ crate::setup::observe::files::Owner::Irregular { .. } = &seen.owner {
         plan.warnings.push(Warning {
-            message: format!("{} is left alone: {}", paths.show(&file.path), super::words::owner(owner)),
+            message: format!(
+                "{} is left alone: {}",
+                paths.show(&file.path),
+                crate::setup::words::owner(owner)
+            ),
             fix: None,
         });
         return Ok(());
@@ -112,9 +117,9 @@ fn plan_file(
             message: format!(
                 "{} is not written: {}",
                 paths.show(&file.path),
-                super::words::owner(&seen.owner)
+                crate::setup::words::owner(&seen.owner)
             ),
-            fix: Some(super::words::take_out(&seen.owner).into()),
+            fix: Some(crate::setup::words::take_out(&seen.owner).into()),
         });
         return Ok(());
     }

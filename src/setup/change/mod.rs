@@ -1,9 +1,15 @@
 //! One difference between what is wanted and what is there, with everything to carry it out and to take
 //! it back.
 
-use super::receipt::{PluginState, What};
+pub(super) mod apply;
+mod ledger;
+pub(super) mod leftovers;
+mod registration;
+mod write;
+
 use crate::keys::{Added, Patch};
 use crate::paths::Paths;
+use crate::setup::receipt::{PluginState, What};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -1,15 +1,16 @@
 //! What runs left behind that were killed before their receipt was there, or after it was gone.
 
-use super::observe::{self, Observed};
-use super::{template, way};
 use crate::error::{IoContext, Result};
 use crate::fs::is_staged;
 use crate::paths::Paths;
+use crate::setup::observe::{self, Observed};
+use crate::setup::receipt::way;
+use crate::setup::template;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Whether Herdr runs the plugin from our folder, or may: then the folder is in use.
-pub(super) fn is_in_use(paths: &Paths) -> bool {
+pub(in crate::setup) fn is_in_use(paths: &Paths) -> bool {
     let registry = paths.herdr_config_dir().join("plugins.json");
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
     match observe::registered(&registry, &template::herdr().plugin.id) {
@@ -21,7 +22,7 @@ pub(super) fn is_in_use(paths: &Paths) -> bool {
 
 /// What is provably ours and belongs to no receipt, in the order in which it goes: what is staged, copies that are
 /// named by their own hash, folders of ours in which nothing else is. `without` goes by itself.
-pub(super) fn find(paths: &Paths, observed: &Observed, without: &[PathBuf]) -> Vec<PathBuf> {
+pub(in crate::setup) fn find(paths: &Paths, observed: &Observed, without: &[PathBuf]) -> Vec<PathBuf> {
     let (receipts, bundle) = (paths.receipts(), paths.bundled_plugin());
     let ours = [receipts.join("originals"), receipts, bundle, paths.data().to_path_buf()];
     let seen = [&observed.config, &observed.keys];
@@ -46,7 +47,7 @@ pub(super) fn find(paths: &Paths, observed: &Observed, without: &[PathBuf]) -> V
 ///
 /// # Errors
 /// It cannot be removed.
-pub(super) fn remove(path: &Path, paths: &Paths) -> Result<()> {
+pub(in crate::setup) fn remove(path: &Path, paths: &Paths) -> Result<()> {
     let is_folder_of_ours = path.starts_with(paths.data()) && path.is_dir();
     let removed = match is_folder_of_ours && !path.file_name().is_some_and(is_staged) {
         true => std::fs::remove_dir(path),

@@ -1,15 +1,15 @@
 //! The way down to the receipt: what on it is provably ours, and how it goes without taking along anything else.
 
-use super::receipt::{self, NAME, Receipt};
 use crate::error::{IoContext, Result};
 use crate::fs::{Digest, all_of, digest, is_staged, kill_point, remove_pieces, stage, staged};
 use crate::paths::Paths;
+use crate::setup::receipt::{self, NAME, Receipt};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Folders through which the way to the receipts leads, as far as they are there: the receipt is staged in one of
 /// them. Above the home folder nothing is ours.
-pub(super) fn folders(paths: &Paths) -> Vec<PathBuf> {
+pub(in crate::setup) fn folders(paths: &Paths) -> Vec<PathBuf> {
     let receipts = paths.receipts();
     let there = receipts.ancestors().skip(1).filter(|folder| folder.is_dir());
     let mut way: Vec<PathBuf> = there.clone().take(1).map(PathBuf::from).collect();
@@ -18,7 +18,7 @@ pub(super) fn folders(paths: &Paths) -> Vec<PathBuf> {
 }
 
 /// What is staged in a folder, by us and by a run that was killed.
-pub(super) fn staged_in(folder: &Path, paths: &Paths) -> Vec<PathBuf> {
+pub(in crate::setup) fn staged_in(folder: &Path, paths: &Paths) -> Vec<PathBuf> {
     staged(folder, &|path, below, is_folder| is_ours(path, below, is_folder, paths, &[]))
 }
 
@@ -26,7 +26,7 @@ pub(super) fn staged_in(folder: &Path, paths: &Paths) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// It, or something in it, cannot be removed.
-pub(super) fn remove_staged(path: &Path, paths: &Paths) -> std::io::Result<()> {
+pub(in crate::setup) fn remove_staged(path: &Path, paths: &Paths) -> std::io::Result<()> {
     crate::fs::remove_staged(path, &|path, below, is_folder| is_ours(path, below, is_folder, paths, &[]))
 }
 
@@ -56,7 +56,7 @@ fn is_original(path: &Path, recorded: &[Digest]) -> bool {
 }
 
 /// The copies beside the receipt that are what their names say, or were noted.
-pub(super) fn copies(paths: &Paths, recorded: &[Digest]) -> Vec<PathBuf> {
+pub(in crate::setup) fn copies(paths: &Paths, recorded: &[Digest]) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(receipt::originals(paths)) else { return Vec::new() };
     entries.flatten().map(|entry| entry.path()).filter(|path| is_original(path, recorded)).collect()
 }
@@ -65,7 +65,7 @@ pub(super) fn copies(paths: &Paths, recorded: &[Digest]) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// Something of it cannot be removed.
-pub(super) fn remove_receipt(known: &Receipt, paths: &Paths) -> Result<()> {
+pub(in crate::setup) fn remove_receipt(known: &Receipt, paths: &Paths) -> Result<()> {
     let (receipts, originals) = (paths.receipts(), receipt::originals(paths));
     let mut pieces = vec![receipt::file(paths)];
     pieces.extend(copies(paths, &known.digests()));
@@ -78,7 +78,7 @@ pub(super) fn remove_receipt(known: &Receipt, paths: &Paths) -> Result<()> {
 ///
 /// # Errors
 /// Something of it cannot be removed.
-pub(super) fn remove_with_folders(known: &Receipt, paths: &Paths) -> Result<()> {
+pub(in crate::setup) fn remove_with_folders(known: &Receipt, paths: &Paths) -> Result<()> {
     let receipts = paths.receipts();
     let real = receipts.canonicalize().unwrap_or_else(|_is_gone| receipts.clone());
     let leads_there = |folder: &&PathBuf| receipts.starts_with(folder) || real.starts_with(folder);

@@ -1,29 +1,29 @@
 //! The receipt while a run goes on: what is about to be made is written down before it is there.
 
 use super::apply::Purpose;
-use super::receipt::{Receipt, State};
 use crate::error::{IoContext, Result};
 use crate::paths::Paths;
+use crate::setup::receipt::{Receipt, State};
 use std::path::{Path, PathBuf};
 
 /// The receipt of a run, and the folders that the run made.
-pub(super) struct Ledger<'a> {
+pub(in crate::setup) struct Ledger<'a> {
     paths: &'a Paths,
     purpose: Purpose,
     /// As it is on the disk.
-    pub(super) receipt: Receipt,
+    pub(in crate::setup) receipt: Receipt,
     made: Vec<PathBuf>,
 }
 
 impl<'a> Ledger<'a> {
     /// A run that begins with the receipt of earlier ones.
-    pub(super) fn new(paths: &'a Paths, before: Option<Receipt>, purpose: Purpose) -> Self {
+    pub(in crate::setup) fn new(paths: &'a Paths, before: Option<Receipt>, purpose: Purpose) -> Self {
         let receipt = Receipt { state: State::Applying, ..before.unwrap_or_default() };
         Self { paths, purpose, receipt, made: Vec::new() }
     }
 
     /// What the run is for.
-    pub(super) fn purpose(&self) -> Purpose {
+    pub(in crate::setup) fn purpose(&self) -> Purpose {
         self.purpose
     }
 
@@ -31,7 +31,7 @@ impl<'a> Ledger<'a> {
     ///
     /// # Errors
     /// A folder or the file cannot be made.
-    pub(super) fn open(&mut self) -> Result<()> {
+    pub(in crate::setup) fn open(&mut self) -> Result<()> {
         let missing = missing(&self.paths.receipts());
         self.receipt.folders.extend(missing.iter().cloned());
         self.receipt.write_with(&missing, self.paths)?;
@@ -43,7 +43,7 @@ impl<'a> Ledger<'a> {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn write(&self) -> Result<()> {
+    pub(in crate::setup) fn write(&self) -> Result<()> {
         self.receipt.write(self.paths)
     }
 
@@ -51,7 +51,7 @@ impl<'a> Ledger<'a> {
     ///
     /// # Errors
     /// One of them cannot be made.
-    pub(super) fn make(&mut self, folder: &Path) -> Result<()> {
+    pub(in crate::setup) fn make(&mut self, folder: &Path) -> Result<()> {
         let missing = missing(folder);
         let new: Vec<PathBuf> =
             missing.iter().filter(|folder| !self.receipt.folders.contains(folder)).cloned().collect();
@@ -68,7 +68,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// Removes the folders of this run, unless something is in them now.
-    pub(super) fn remove_made(&self) {
+    pub(in crate::setup) fn remove_made(&self) {
         remove_folders(&self.made);
     }
 }
@@ -84,7 +84,7 @@ fn missing(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Removes folders that setup made, unless something is in them now.
-pub(super) fn remove_folders(folders: &[PathBuf]) {
+pub(in crate::setup) fn remove_folders(folders: &[PathBuf]) {
     for folder in folders.iter().rev() {
         let _in_use_or_gone = std::fs::remove_dir(folder);
     }

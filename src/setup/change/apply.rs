@@ -1,12 +1,9 @@
 //! Carries out a plan: each change completely or not at all; a failure takes back the ones before it, last
 //! first, and what cannot be taken back is named.
 
-use super::change::{BuildChange, BundleChange, Change, FileChange, PluginChange, ProgramChange};
 use super::ledger::Ledger;
 use super::leftovers;
-use super::receipt::{self, KeysReceipt, NoticesReceipt, ProgramReceipt, Receipt, State, What};
 use super::registration::Registered;
-use super::way;
 use super::write::write_program;
 use crate::command::{self, Command};
 use crate::error::{Error, IoContext, Result};
@@ -14,6 +11,9 @@ use crate::exec::Run;
 use crate::fs::{digest, kill_point};
 use crate::herdr::{Diagnostics, Herdr, Manifest};
 use crate::paths::Paths;
+use crate::setup::change::{BuildChange, BundleChange, Change, FileChange, PluginChange, ProgramChange};
+use crate::setup::receipt::way;
+use crate::setup::receipt::{self, KeysReceipt, NoticesReceipt, ProgramReceipt, Receipt, State, What};
 use crate::ui;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -143,7 +143,7 @@ impl Apply<'_> {
 
     /// The receipt and the originals. The receipt comes first, so that nothing is ever kept that no undo knows of.
     fn prepare(&self, changes: &[Change], ledger: &mut Ledger<'_>) -> Result<()> {
-        let herdr_config = super::files::absolute(self.paths.herdr_config_dir());
+        let herdr_config = crate::setup::observe::files::absolute(self.paths.herdr_config_dir());
         ledger.receipt.herdr_config.get_or_insert(herdr_config);
         ledger.open()?;
         ledger.receipt = self.begin(ledger.receipt.clone(), changes)?;
@@ -315,7 +315,7 @@ impl Apply<'_> {
 ///
 /// # Errors
 /// The manifest cannot be read any more.
-pub(super) fn missing_file(root: &Path) -> Result<Option<String>> {
+pub(in crate::setup) fn missing_file(root: &Path) -> Result<Option<String>> {
     let manifest = Manifest::read(root).map_err(|bad| Error::failed(bad.to_string()))?;
     let script = manifest.files().into_iter().find(|file| !root.join(file).is_file());
     let program = || manifest.programs().into_iter().find(|name| Manifest::resolve(root, name).is_none());

@@ -1,17 +1,24 @@
 //! The plan for Herdr's `config.toml`: the missing bindings, or the block to paste where it is not written.
 
-use super::change::{Change, FileChange};
-use super::observe::Observed;
-use super::plan::{Displaced, Plan, Warning};
-use super::receipt::What;
-use super::request::{Request, WantedPlugin};
-use super::{backup, template, words};
+use super::backup;
 use crate::error::{Error, Result};
 use crate::keys::{self, Added, Chord, KeysError, Placed, State, Wanted};
 use crate::paths::Paths;
+use crate::setup::change::{Change, FileChange};
+use crate::setup::observe::Observed;
+use crate::setup::plan::{Displaced, Plan, Warning};
+use crate::setup::receipt::What;
+use crate::setup::request::{Request, WantedPlugin};
+use crate::setup::template;
+use crate::setup::words;
 
 /// Adds what happens to `config.toml`.
-pub(super) fn plan(plan: &mut Plan, request: &Request, observed: &Observed, paths: &Paths) -> Result<()> {
+pub(in crate::setup) fn plan(
+    plan: &mut Plan,
+    request: &Request,
+    observed: &Observed,
+    paths: &Paths,
+) -> Result<()> {
     refuse_unknown(request, observed)?;
     warn_direct(plan, request);
     let file = &observed.keys;
@@ -221,7 +228,7 @@ fn displaced(request: &Request, action: &str, field: &str, chord: Chord, text: &
 }
 
 /// The chords that start each action, once the file is `text`.
-pub(super) fn chords(text: &[u8], wanted: &[Wanted]) -> Vec<(String, Vec<String>)> {
+pub(in crate::setup) fn chords(text: &[u8], wanted: &[Wanted]) -> Vec<(String, Vec<String>)> {
     let Ok(seen) = keys::observe(text, wanted) else { return Vec::new() };
     let live = |state: &State| match state {
         State::Bound { live, .. } => live.iter().map(|live| live.chord).collect::<Vec<Chord>>(),

@@ -1,16 +1,16 @@
 //! Programs on this machine: where they are and which version they are.
 
-use super::install;
-use super::template::Requirement;
-use super::version::Version;
 use crate::createos::Own;
 use crate::exec::Run;
+use crate::setup::install;
+use crate::setup::template::Requirement;
+use crate::setup::version::Version;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A version is printed at once; a program that hangs must not hang the doctor.
-pub(super) const LIMIT: Duration = Duration::from_secs(10);
+pub(in crate::setup) const LIMIT: Duration = Duration::from_secs(10);
 
 /// What was found of one required program.
 #[derive(Debug, Clone, PartialEq, Eq)]
