@@ -12,6 +12,7 @@ mod exec;
 mod fs;
 mod herdr;
 mod keys;
+#[cfg_attr(not(target_os = "linux"), path = "local/elsewhere.rs")]
 mod local;
 mod merge;
 mod paths;

@@ -1,8 +1,10 @@
 //! JSON or text: one document on stdout in JSON mode, whatever happens.
 
 use super::failure::Failure;
+use crate::error::Error;
 use crate::ui;
 use serde_json::Value;
+use std::ffi::OsString;
 use std::io::IsTerminal;
 
 /// How results are shown.
@@ -62,6 +64,25 @@ fn escaped(json: &str) -> String {
         }
     }
     text
+}
+
+/// Shows a command line of `local …` that cannot be read, as JSON where that is expected; exit code 2.
+pub(crate) fn wrong_use(error: &clap::Error, args: &[OsString]) -> u8 {
+    let before: Vec<&str> =
+        args.iter().take_while(|arg| *arg != "--").filter_map(|arg| arg.to_str()).collect();
+    let said = before.iter().enumerate().find_map(|(at, arg)| match *arg {
+        "-o" | "--output" => before.get(at + 1).copied(),
+        arg => ["-o=", "--output=", "-o"].iter().find_map(|start| arg.strip_prefix(start)),
+    });
+    let is_text = ["exec", "rm", "delete", "destroy"].iter().any(|verb| before.contains(verb));
+    let mode = if is_text { Mode::Text } else { Mode::of(said) };
+    if mode == Mode::Text || !error.use_stderr() {
+        let _closed_pipe = error.print();
+        return u8::try_from(error.exit_code()).unwrap_or(2);
+    }
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text).trim();
+    mode.fail(&Error::usage(text).into())
 }
 
 /// Rows of words, each column as wide as its widest cell.

@@ -1,6 +1,6 @@
 //! The program of a box process: its descriptors, its terminal, its folder, its start.
 
-use super::super::spec::{Bytes, Order, Size, Task};
+use super::super::wire::spec::{Bytes, Order, Size, Task};
 use super::sys::{self, Fork};
 use super::{files, init};
 use rustix::fs::{Mode, OFlags};

@@ -1,6 +1,6 @@
 //! What a box process gives up for good before anything of the box runs.
 
-use super::super::spec::Step;
+use super::super::wire::spec::Step;
 use super::{During, Outcome, filter};
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};

@@ -1,6 +1,6 @@
 //! `/dev`: the harmless devices, terminals of the box's own, shared memory.
 
-use super::super::spec::Step;
+use super::super::wire::spec::Step;
 use super::mounts::{self, DEVICE, TAME, Tree};
 use super::{During, Outcome, sys};
 use rustix::fs::symlinkat;

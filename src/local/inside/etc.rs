@@ -1,7 +1,7 @@
 //! `/etc`: made anew for each entry from pieces that are safe to show. The host's folder, with its
 //! password hashes and keys, is never mounted.
 
-use super::super::spec::Step;
+use super::super::wire::spec::Step;
 use super::mounts::{self, SHUT, TAME, Tree};
 use super::stage::AGENT;
 use super::{During, Outcome, sys};

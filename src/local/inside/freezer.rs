@@ -1,6 +1,6 @@
 //! Stopping everything in a box and proving it, and letting it go on.
 
-use super::super::pause;
+use super::super::boxes::pause;
 use super::sys;
 use rustix::process::{Pid, Signal};
 use rustix::time::Timespec;

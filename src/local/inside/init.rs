@@ -1,8 +1,8 @@
 //! PID 1 of a box: builds the isolation, starts the program, reaps, passes signals and the end on.
 
-use super::super::channel::Channel;
-use super::super::pause;
-use super::super::spec::{Command, End, Event, Order, Step, Task};
+use super::super::boxes::pause;
+use super::super::wire::channel::Channel;
+use super::super::wire::spec::{Command, End, Event, Order, Step, Task};
 use super::child::{self, Stdio};
 use super::freezer::Freezer;
 use super::{During, Outcome, confine, root, sys};

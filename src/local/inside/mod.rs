@@ -21,7 +21,7 @@ pub(super) use root::SYSTEM;
 pub(super) use stage::main;
 pub(super) use sys::close_inherited;
 
-use super::spec::{Refused, Step};
+use super::wire::spec::{Refused, Step};
 use rustix::io::Errno;
 
 /// A step of the isolation, or the reason why there is none.

@@ -1,7 +1,7 @@
 //! Mounts through descriptors (Linux 5.12): nothing that a box can rename or link decides what is
 //! mounted or where.
 
-use super::super::spec::Step;
+use super::super::wire::spec::Step;
 use super::{During, Outcome, sys};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;

@@ -1,6 +1,6 @@
 //! A new `/proc` that shows the box's processes and none of the host's switches.
 
-use super::super::spec::Step;
+use super::super::wire::spec::Step;
 use super::Outcome;
 use super::mounts::{SHUT, Tree};
 use rustix::fs::{Mode, OFlags, openat};

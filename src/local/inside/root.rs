@@ -1,6 +1,6 @@
 //! The box's file system: its own root, the host's programs read-only, everything else new.
 
-use super::super::spec::{Order, Step};
+use super::super::wire::spec::{Order, Step};
 use super::mounts::{self, SHUT, TAME, Tree};
 use super::{During, Outcome, devices, etc, proc};
 use rustix::fs::{CWD, Mode, OFlags, openat};

@@ -1,7 +1,7 @@
 //! The first process on the way in: makes the namespaces, maps the uid, starts PID 1, waits for it.
 
-use super::super::channel::Channel;
-use super::super::spec::{Event, Order, Refused, Step};
+use super::super::wire::channel::Channel;
+use super::super::wire::spec::{Event, Order, Refused, Step};
 use super::sys::{self, Fork};
 use super::{During, Outcome, init, limits};
 use rustix::process::{Pid, Signal, WaitOptions};

@@ -1,0 +1,140 @@
+//! What is on record about a box, and how the command line shows it.
+
+use super::id::{BoxId, BoxName};
+use super::shape::Shape;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::time::SystemTime;
+
+/// The version of the record. A newer one is not read.
+pub(crate) const VERSION: u32 = 1;
+
+/// A box's record, `meta.json`, mode 0600: `env` may hold secrets.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Meta {
+    /// [`VERSION`].
+    pub(crate) version: u32,
+    /// Its id.
+    pub(crate) id: BoxId,
+    /// Its name.
+    pub(crate) name: BoxName,
+    /// The shape that was asked for.
+    pub(crate) shape: Shape,
+    /// When it was made, RFC 3339.
+    pub(crate) created_at: String,
+    /// The uid that its processes have on the host when root made it; else the maker's own.
+    #[serde(default)]
+    pub(crate) uid: Option<u32>,
+    /// An empty network namespace instead of the host's network.
+    #[serde(default)]
+    pub(crate) network_none: bool,
+    /// Variables of every program.
+    #[serde(default)]
+    pub(crate) env: Vec<(String, String)>,
+    /// Seconds without activity after which it pauses.
+    #[serde(default)]
+    pub(crate) auto_pause_after_seconds: Option<u64>,
+    /// Running, paused or on its way out.
+    pub(crate) status: Status,
+    /// When it was paused last, RFC 3339.
+    #[serde(default)]
+    pub(crate) paused_at: Option<String>,
+    /// When it was resumed last, RFC 3339.
+    #[serde(default)]
+    pub(crate) last_resumed_at: Option<String>,
+}
+
+/// The statuses that a local box can have (a part of contract 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Status {
+    /// Programs can be started.
+    Running,
+    /// Its programs are stopped, none can be started.
+    Paused,
+    /// Being deleted.
+    Destroying,
+    /// Gone; only its id and name are still known.
+    Destroyed,
+}
+
+impl Status {
+    /// The word on the command line.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Destroying => "destroying",
+            Self::Destroyed => "destroyed",
+        }
+    }
+}
+
+/// What is left of a deleted box.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Tombstone {
+    /// Its id.
+    pub(crate) id: BoxId,
+    /// Its name; free again.
+    pub(crate) name: BoxName,
+    /// Its shape.
+    pub(crate) shape: Shape,
+    /// When it was made, RFC 3339.
+    pub(crate) created_at: String,
+    /// When it was deleted, RFC 3339.
+    pub(crate) destroyed_at: String,
+}
+
+impl Meta {
+    /// The sandbox view (contract 3). Optional keys are left out when there is nothing to say.
+    pub(crate) fn view(&self) -> Value {
+        let mut view = head(&self.id, &self.name, self.status, &self.shape, &self.created_at);
+        view.insert("running_at".into(), json!(self.last_resumed_at.as_ref().unwrap_or(&self.created_at)));
+        view.insert("egress".into(), json!([]));
+        view.insert("envs".into(), json!(self.env.iter().map(|(name, _)| name).collect::<Vec<_>>()));
+        view.insert("ingress_enabled".into(), json!(false));
+        view.insert("network".into(), json!(if self.network_none { "none" } else { "host" }));
+        let optional = [("paused_at", &self.paused_at), ("last_resumed_at", &self.last_resumed_at)];
+        for (key, value) in optional {
+            if let Some(value) = value {
+                view.insert(key.into(), json!(value));
+            }
+        }
+        if let Some(seconds) = self.auto_pause_after_seconds {
+            view.insert("auto_pause_after_seconds".into(), json!(seconds));
+        }
+        Value::Object(view)
+    }
+}
+
+impl Tombstone {
+    /// The sandbox view of a box that is gone.
+    pub(crate) fn view(&self) -> Value {
+        let mut view = head(&self.id, &self.name, Status::Destroyed, &self.shape, &self.created_at);
+        view.insert("destroyed_at".into(), json!(self.destroyed_at));
+        Value::Object(view)
+    }
+}
+
+fn head(id: &BoxId, name: &BoxName, status: Status, shape: &Shape, created_at: &str) -> Map<String, Value> {
+    let mut view = Map::new();
+    view.insert("id".into(), json!(id));
+    view.insert("name".into(), json!(name));
+    view.insert("status".into(), json!(status.word()));
+    let vcpu = shape.vcpu();
+    view.insert("vcpu".into(), if vcpu.fract() == 0.0 { json!(vcpu as u64) } else { json!(vcpu) });
+    view.insert("mem_mib".into(), json!(shape.mem_mib()));
+    view.insert("created_at".into(), json!(created_at));
+    view.insert("shape".into(), json!(shape));
+    view.insert("rootfs".into(), json!(ROOTFS));
+    view.insert("region".into(), json!("local"));
+    view
+}
+
+/// The only root file system: this machine's programs and libraries.
+pub(crate) const ROOTFS: &str = "host";
+
+/// The time now, RFC 3339 in UTC to the second.
+pub(crate) fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}

@@ -1,0 +1,12 @@
+//! A box: a folder with a record, a root file system, and notes of what runs in it.
+
+pub(super) mod id;
+pub(super) mod meta;
+pub(super) mod pause;
+pub(super) mod record;
+pub(super) mod refusal;
+pub(super) mod remove;
+pub(super) mod running;
+pub(super) mod shape;
+pub(super) mod skeleton;
+pub(super) mod store;

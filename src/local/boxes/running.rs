@@ -1,0 +1,224 @@
+//! Which box processes run now: the host's id of each PID 1, with its start time, so that a number
+//! that came back to somebody else is never signalled.
+
+use super::store::{LocalBox, PROCESSES, RUNNING};
+use crate::error::{Error, IoContext};
+use crate::fs::Lock;
+use crate::local::failure::Result;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::ffi::CStr;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How the names of pipes end that lie beside the records.
+const CONTROL: &str = "control";
+/// How long the end of a killed process may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A box process on record, until dropped.
+#[derive(Debug)]
+pub(crate) struct Registered(PathBuf);
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        forget(&self.0);
+    }
+}
+
+/// Why a box process runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Somebody waits for it: exec, push, pull.
+    Foreground,
+    /// It goes on by itself.
+    Process,
+}
+
+impl Purpose {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Foreground => "foreground",
+            Self::Process => "process",
+        }
+    }
+}
+
+/// The pipe beside a record through which the host speaks to that PID 1. A signal would not do: the box
+/// can send those too.
+fn control(record: &Path) -> PathBuf {
+    record.with_extension(CONTROL)
+}
+
+fn forget(record: &Path) {
+    // Gone already when its owner or the deletion of the whole box was quicker.
+    let _gone = std::fs::remove_file(control(record));
+    let _gone = std::fs::remove_file(record);
+}
+
+/// Puts a box's PID 1 on record, and gives the end of the pipe that it listens to. The caller holds the
+/// box's lock since it has looked at its status.
+pub(crate) fn register(found: &LocalBox, init: Pid, purpose: Purpose) -> Result<(Registered, OwnedFd)> {
+    // Those whose starters were killed have left their records.
+    for entry in entries(&found.running())?.into_iter().filter(|entry| entry.process.is_none()) {
+        forget(&entry.path);
+    }
+    let path = found.running().join(init.as_raw_nonzero().to_string());
+    let born = start_time(init)
+        .ok_or_else(|| Error::failed("the box process ended before it had begun").help("try again"))?;
+    // What a process with the same number left.
+    forget(&path);
+    let pipe = control(&path);
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).at("create", &pipe)?;
+    let registered = Registered(path);
+    // Open for writing too, so that it never looks as if the last writer had hung up.
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let listening = rustix::fs::open(&pipe, flags, Mode::empty()).at("open", &pipe)?;
+    std::fs::write(&registered.0, format!("{born} {}", purpose.word())).at("write", &registered.0)?;
+    Ok((registered, listening))
+}
+
+/// Kills every program in the box of this folder and waits until they are gone. Their supervisors may
+/// live a little longer. A damaged box may lack the records.
+pub(crate) fn kill_all(folder: &Path) -> Result<()> {
+    let running = folder.join(RUNNING);
+    let deadline = Instant::now() + PATIENCE;
+    let listed = if running.exists() { entries(&running)? } else { Vec::new() };
+    for entry in listed {
+        if let Some(process) = entry.process {
+            let _just_ended = pidfd_send_signal(&process, Signal::KILL);
+            wait(&process, deadline)?;
+        }
+        forget(&entry.path);
+    }
+    Ok(())
+}
+
+/// Kills everything in the box of this folder and waits until it is gone, the supervisors included. A
+/// damaged box may lack the records of either.
+pub(crate) fn end_all(folder: &Path) -> Result<()> {
+    let processes = folder.join(PROCESSES);
+    let deadline = Instant::now() + PATIENCE;
+    kill_all(folder)?;
+    let supervised = match std::fs::read_dir(&processes) {
+        Err(source) if source.kind() == ErrorKind::NotFound => return Ok(()),
+        read => read.at("read", &processes)?,
+    };
+    for entry in supervised.flatten() {
+        let path = entry.path();
+        while path.extension().is_some_and(|end| end == "lock") && Lock::try_take(&path)?.is_none() {
+            if Instant::now() > deadline {
+                return Err(stuck());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    Ok(())
+}
+
+/// Says a word to every PID 1 and waits until all call themselves `name`, which says that they have
+/// obeyed; whether they did within `patience`.
+pub(crate) fn tell_all(found: &LocalBox, word: u8, name: &CStr, patience: Duration) -> Result<bool> {
+    let deadline = Instant::now() + patience;
+    let living: Vec<Entry> =
+        entries(&found.running())?.into_iter().filter(|entry| entry.process.is_some()).collect();
+    for entry in &living {
+        let pipe = control(&entry.path);
+        match File::options().write(true).custom_flags(libc::O_NONBLOCK).open(&pipe) {
+            Ok(mut pipe) => pipe.write_all(&[word]).at("write", &entry.path)?,
+            // It ended meanwhile.
+            Err(error) if [Some(libc::ENOENT), Some(libc::ENXIO)].contains(&error.raw_os_error()) => {}
+            Err(source) => return Err(source).at("open", &pipe)?,
+        }
+    }
+    for pid in living.iter().filter_map(|entry| entry.pid) {
+        let comm = format!("/proc/{}/comm", pid.as_raw_nonzero());
+        // One that ended meanwhile has no name any more.
+        while std::fs::read(&comm).is_ok_and(|read| read.trim_ascii_end() != name.to_bytes()) {
+            if Instant::now() > deadline {
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    Ok(true)
+}
+
+/// Whether something runs for this purpose.
+pub(crate) fn any(found: &LocalBox, purpose: Purpose) -> Result<bool> {
+    let alike = |entry: &Entry| entry.process.is_some() && entry.purpose.as_deref() == Some(purpose.word());
+    Ok(entries(&found.running())?.iter().any(alike))
+}
+
+/// A record of a PID 1.
+struct Entry {
+    path: PathBuf,
+    pid: Option<Pid>,
+    purpose: Option<String>,
+    /// The process that it means, if that still lives.
+    process: Option<OwnedFd>,
+}
+
+fn entries(folder: &Path) -> Result<Vec<Entry>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).at("read", folder)?.flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|end| end == CONTROL) {
+            continue;
+        }
+        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let (born, purpose) = text.split_once(' ').unzip();
+        let born = born.and_then(|born| born.parse().ok());
+        let process = pid.zip(born).and_then(|(pid, born)| open(pid, born));
+        found.push(Entry { path, pid, purpose: purpose.map(str::to_owned), process });
+    }
+    Ok(found)
+}
+
+/// A descriptor of the process that has this id and was started then.
+fn open(pid: Pid, born: u64) -> Option<OwnedFd> {
+    let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+    // Looked at after the open: if it is the same now, the descriptor means it.
+    (start_time(pid) == Some(born)).then_some(process)
+}
+
+fn wait(process: &OwnedFd, deadline: Instant) -> Result<()> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    let left = Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX), tv_nsec: 0 };
+    match poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&left)) {
+        Ok(0) => Err(stuck()),
+        _ => Ok(()),
+    }
+}
+
+fn stuck() -> crate::local::failure::Failure {
+    Error::failed("a process of the sandbox does not end although it was killed")
+        .help("it hangs in the kernel; try again later")
+        .into()
+}
+
+/// Field 22 of `/proc/PID/stat` (proc(5)); the name before it may hold anything.
+fn start_time(pid: Pid) -> Option<u64> {
+    let stat = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    let after = stat.iter().rposition(|byte| *byte == b')')? + 2;
+    std::str::from_utf8(&stat[after..]).ok()?.split(' ').nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_came_back_is_somebody_else() {
+        let me = rustix::process::getpid();
+        let born = start_time(me).unwrap();
+        assert!(open(me, born).is_some());
+        assert!(open(me, born + 1).is_none());
+    }
+}

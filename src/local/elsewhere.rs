@@ -1,0 +1,38 @@
+//! The embedded provider on systems without boxes: every command says so and ends with exit code 2.
+
+#[allow(dead_code, reason = "only Linux has local boxes")]
+mod failure;
+#[allow(dead_code, reason = "only Linux has local boxes")]
+mod output;
+
+pub(crate) use output::wrong_use;
+
+use crate::error::Error;
+use output::Mode;
+
+/// Runs a command of the provider; there are no boxes on this system.
+pub(crate) fn run(args: crate::cli::LocalArgs) -> u8 {
+    let error = Error::cannot_run("local sandboxes need Linux; nothing was run").help(format!(
+        "use CreateOS instead: {} && {}",
+        crate::command::createos(["login"]),
+        crate::command::setup()
+    ));
+    Mode::of(args.output.as_deref()).fail(&error.into())
+}
+
+/// Whether this machine can isolate a box: only Linux can.
+///
+/// # Errors
+/// Always.
+pub(crate) fn probe() -> crate::error::Result<()> {
+    Err(Error::cannot_run("local sandboxes need Linux; nothing was run")
+        .help(crate::command::setup().with("--provider", "createos").flag("--force")))
+}
+
+/// There are no boxes here that could have a shape.
+///
+/// # Errors
+/// None.
+pub(crate) fn knows_shape(_text: &str) -> Result<(), &'static [&'static str]> {
+    Ok(())
+}

@@ -1,0 +1,272 @@
+//! The host's side of a box process: starts it, gives it its order, hears what became of it.
+
+use super::hidden;
+use crate::error::{Error, IoContext};
+use crate::local::boxes::running::{self, Purpose, Registered};
+use crate::local::boxes::store::LocalBox;
+use crate::local::boxes::{pause, refusal};
+use crate::local::failure::Result;
+use crate::local::wire::channel::Channel;
+use crate::local::wire::spec::{Bytes, Command as Word, End, Event, Order, Size, Task};
+use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+use rustix::process::Pid;
+use rustix::thread::{Gid, Uid};
+use std::fs::File;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// A box process that runs.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// Messages to and from its PID 1.
+    pub(crate) channel: Channel,
+    /// The program's stdin, when it was asked for.
+    pub(crate) stdin: Option<PipeWriter>,
+    /// The program's stdout; `None` with a terminal.
+    pub(crate) stdout: Option<PipeReader>,
+    /// The program's stderr; `None` with a terminal.
+    pub(crate) stderr: Option<PipeReader>,
+    /// The program's terminal.
+    pub(crate) terminal: Option<OwnedFd>,
+    /// Its process id in the box.
+    pub(crate) pid: i32,
+    stage: Child,
+    _registered: Option<Registered>,
+}
+
+/// What became of an attempt to start a program.
+pub(crate) enum Start {
+    /// It runs.
+    Running(Box<Entry>),
+    /// The isolation stands, but this program cannot be started in it.
+    NotStarted {
+        /// What failed, in words.
+        what: String,
+        /// The system's error number.
+        errno: i32,
+    },
+}
+
+/// Enters a box that is running. Call it from the main thread: the box process dies with the thread
+/// that has started it.
+///
+/// # Errors
+/// The box is not running, or the machine refuses the isolation.
+pub(crate) fn enter(
+    found: &mut LocalBox,
+    env: Vec<(Bytes, Bytes)>,
+    task: Task,
+    input: bool,
+    purpose: Purpose,
+) -> Result<Start> {
+    let order = Order {
+        hostname: found.meta.name.as_str().to_owned(),
+        network_none: found.meta.network_none,
+        covered: hidden::folders(found.folder().parent().unwrap_or(found.folder()))?,
+        env,
+        starter: std::process::id().cast_signed(),
+        task,
+    };
+    let lock = found.lock()?;
+    found.refresh()?;
+    found.must_run()?;
+    let (mut entry, init) = begin(&found.root(), found.meta.uid, &order, input)?;
+    let (registered, control) = running::register(found, init, purpose)?;
+    entry._registered = Some(registered);
+    pause::touch(found)?;
+    drop(lock);
+    go(entry, Some(control))
+}
+
+/// Whether this machine isolates: everything is done, nothing is kept.
+///
+/// # Errors
+/// It does not; the error says why.
+pub(crate) fn probe(root: &Path, uid: Option<u32>, order: &Order) -> Result<Start> {
+    let (entry, _init) = begin(root, uid, order, false)?;
+    go(entry, None)
+}
+
+fn begin(root: &Path, uid: Option<u32>, order: &Order, input: bool) -> Result<(Entry, Pid)> {
+    let terminal = matches!(order.task, Task::Run { terminal: Some(Size { .. }), .. });
+    let wrong =
+        |what: &'static str| move |source: io::Error| Error::failed(format!("could not {what}: {source}"));
+    let (ours, theirs) = Channel::pair().map_err(wrong("make a socket"))?;
+    let mut streams = [None, None];
+    let mut ends = [Stdio::null(), Stdio::null()];
+    if !terminal {
+        for (stream, end) in streams.iter_mut().zip(&mut ends) {
+            let (reader, writer) = io::pipe().map_err(wrong("make a pipe"))?;
+            *stream = Some(reader);
+            *end = writer.into();
+        }
+    }
+    let [out, err] = ends;
+    let stage = spawn(root, uid, theirs, out, err)?;
+    let [stdout, stderr] = streams;
+    let (their_stdin, stdin) = match input {
+        true => io::pipe().map(|(reader, writer)| (Some(OwnedFd::from(reader)), Some(writer))),
+        false => Ok((None, None)),
+    }
+    .map_err(wrong("make a pipe"))?;
+    let mut entry =
+        Entry { channel: ours, stdin, stdout, stderr, terminal: None, pid: 0, stage, _registered: None };
+    {
+        let fd = their_stdin.as_ref().map(AsFd::as_fd);
+        entry.channel.send(order, fd).map_err(wrong("give the box its order"))?;
+    }
+    // PID 1 and the process that waits for it speak at the same time.
+    let (mut init, mut ready) = (None, false);
+    while init.is_none() || !ready {
+        match entry.event()? {
+            Some(Event::Entered { init: pid }) => init = Pid::from_raw(pid),
+            Some(Event::Ready) => ready = true,
+            Some(Event::Refused(refused)) => return Err(refusal::explain(&refused).into()),
+            other => return Err(entry.silent(other)),
+        }
+    }
+    let init = init.expect("the loop ends with an id");
+    Ok((entry, init))
+}
+
+fn go(mut entry: Entry, control: Option<OwnedFd>) -> Result<Start> {
+    entry.send_with(&Word::Go, control.as_ref().map(AsFd::as_fd))?;
+    // From now on only PID 1 listens.
+    drop(control);
+    let (event, fd) = entry.event_with_fd()?;
+    match event {
+        Some(Event::Started { pid }) => {
+            entry.pid = pid;
+            entry.terminal = fd;
+            Ok(Start::Running(Box::new(entry)))
+        }
+        Some(Event::NotStarted { what, errno }) => Ok(Start::NotStarted { what, errno }),
+        Some(Event::Refused(refused)) => Err(refusal::explain(&refused).into()),
+        other => Err(entry.silent(other)),
+    }
+}
+
+impl Entry {
+    /// Sends a word to PID 1.
+    pub(crate) fn send(&self, word: &Word) -> Result<()> {
+        self.send_with(word, None)
+    }
+
+    fn send_with(&self, word: &Word, fd: Option<BorrowedFd<'_>>) -> Result<()> {
+        let sent = self.channel.send(word, fd);
+        Ok(sent.map_err(|source| Error::failed(format!("the box process does not listen: {source}")))?)
+    }
+
+    /// Waits for the next event; `None` when everything in there is gone.
+    pub(crate) fn event(&self) -> Result<Option<Event>> {
+        Ok(self.event_with_fd()?.0)
+    }
+
+    fn event_with_fd(&self) -> Result<(Option<Event>, Option<OwnedFd>)> {
+        match self.channel.receive() {
+            Ok(Some((event, fd))) => Ok((Some(event), fd)),
+            Ok(None) => Ok((None, None)),
+            // A PID 1 that was killed with unread words of ours resets the socket.
+            Err(source) if source.kind() == io::ErrorKind::ConnectionReset => Ok((None, None)),
+            Err(source) => Err(Error::failed(format!("the box process cannot be heard: {source}")).into()),
+        }
+    }
+
+    /// Waits until the program has ended. One whose PID 1 was killed has been killed with it.
+    pub(crate) fn wait(&self) -> Result<End> {
+        loop {
+            match self.event()? {
+                Some(Event::Ended(end)) => return Ok(end),
+                Some(_) => {}
+                None => return Ok(End::Signal(libc::SIGKILL)),
+            }
+        }
+    }
+
+    /// Kills everything in there.
+    pub(crate) fn kill(&mut self) {
+        let _already_gone = self.stage.kill();
+    }
+
+    fn silent(&mut self, event: Option<Event>) -> crate::local::failure::Failure {
+        let status = self.stage.try_wait().ok().flatten();
+        let what = match (event, status) {
+            (Some(event), _) => format!("{event:?}"),
+            (None, Some(status)) => status.to_string(),
+            (None, None) => "the connection was closed".into(),
+        };
+        Error::failed("the box process ended before it had begun").fact("reason", what).into()
+    }
+}
+
+impl Drop for Entry {
+    /// Nothing outlives its entry: with the first process goes PID 1, and with that the rest.
+    fn drop(&mut self) {
+        let _already_gone = self.stage.kill();
+        let _reaped = self.stage.wait();
+    }
+}
+
+fn spawn(root: &Path, uid: Option<u32>, channel: Channel, out: Stdio, err: Stdio) -> Result<Child> {
+    let program = own_copy()?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(root, flags, Mode::empty()).at("enter", root)?;
+    reopen(&folder).at("enter", root)?;
+    let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
+    command.arg0("createos-sandbox").args(["local", "enter"]).env_clear();
+    command.stdin(channel.into_fd()).stdout(out).stderr(err);
+    let enter = move || -> io::Result<()> {
+        // Ctrl-C at our terminal is for us: what the program gets of it, we say.
+        rustix::process::setsid()?;
+        rustix::process::fchdir(&folder)?;
+        if let Some(uid) = uid {
+            // Before any namespace exists: the host's uid 0 never enters a box.
+            let (user, group) = (Uid::from_raw(uid), Gid::from_raw(uid));
+            rustix::thread::set_thread_groups(&[])?;
+            rustix::thread::set_thread_res_gid(group, group, group)?;
+            rustix::thread::set_thread_res_uid(user, user, user)?;
+        }
+        Ok(())
+    };
+    // SAFETY: only system calls between fork and exec, no allocation and no lock.
+    unsafe { command.pre_exec(enter) };
+    let started = command.spawn();
+    Ok(started.map_err(|source| {
+        Error::cannot_run(format!("could not start a box process: {source}"))
+            .help("/proc must be mounted, and root must be allowed to change its uid")
+    })?)
+}
+
+/// The box owns its root and may have shut it, by accident too; then nobody could enter any more.
+fn reopen(folder: &OwnedFd) -> io::Result<()> {
+    let all = Mode::RWXU.bits();
+    if rustix::fs::fstat(folder)?.st_mode & all == all {
+        return Ok(());
+    }
+    // What was opened only as a place is changed through its name in /proc, which is that same folder.
+    let name = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    Ok(rustix::fs::chmod(name, Mode::from_raw_mode(crate::local::boxes::skeleton::ROOT_MODE))?)
+}
+
+/// Our own program as a sealed copy in memory. A box can reach the executable of its PID 1, and as the
+/// same user it could change the mode of the real file or, once that is free, its contents.
+fn own_copy() -> Result<File> {
+    let copied = || -> io::Result<File> {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let memory = match rustix::fs::memfd_create("createos-sandbox", flags | MemfdFlags::EXEC) {
+            // Linux before 6.3 does not know the flag and needs none.
+            Err(rustix::io::Errno::INVAL) => rustix::fs::memfd_create("createos-sandbox", flags),
+            made => made,
+        }?;
+        let mut memory = File::from(memory);
+        io::copy(&mut File::open("/proc/self/exe")?, &mut memory)?;
+        let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&memory, seals)?;
+        // What is open for writing cannot be run.
+        File::open(format!("/proc/self/fd/{}", memory.as_raw_fd()))
+    };
+    Ok(copied().map_err(|source| Error::cannot_run(format!("could not copy the own program: {source}")))?)
+}

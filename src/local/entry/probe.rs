@@ -1,0 +1,47 @@
+//! Whether this machine isolates: the whole way into a box and a program in it, nothing less. A probe
+//! that only makes a namespace says yes where writing the uid map is what gets refused.
+
+use super::enter::{self, Start};
+use super::{environment, hidden};
+use crate::error::{Error, Result};
+use crate::local::boxes::skeleton;
+use crate::local::wire::spec::{End, Order, Task};
+
+/// Makes a box in a temporary folder, runs `true` in it, and deletes it.
+///
+/// # Errors
+/// The step that was refused, why that usually is, and the fix.
+pub(crate) fn probe() -> Result<()> {
+    probe_network(true)
+}
+
+/// As [`probe`], for a box with an empty network or with the host's.
+pub(crate) fn probe_network(network_none: bool) -> Result<()> {
+    let wrong =
+        |source: std::io::Error| Error::failed(format!("could not make a temporary folder: {source}"));
+    let folder = tempfile::Builder::new().prefix("createos-sandbox-probe-").tempdir().map_err(wrong)?;
+    let uid = rustix::process::geteuid().is_root().then_some(crate::local::boxes::store::FIRST_UID);
+    let root = folder.path().join("root");
+    skeleton::make(&root, uid)?;
+    let order = Order {
+        hostname: "probe".into(),
+        network_none,
+        covered: hidden::folders(folder.path())?,
+        env: environment::bare(),
+        starter: std::process::id().cast_signed(),
+        task: Task::Run { argv: vec![b"true".to_vec()], cwd: b"/".to_vec(), terminal: None },
+    };
+    let ran = enter::probe(&root, uid, &order).and_then(|start| match start {
+        Start::Running(entry) => entry.wait(),
+        Start::NotStarted { what, errno } => {
+            let system = std::io::Error::from_raw_os_error(errno);
+            Err(Error::cannot_run(format!("a box stands, but could not {what} in it: {system}")).into())
+        }
+    });
+    crate::local::boxes::remove::remove_tree(folder.path(), "root")?;
+    match ran {
+        Ok(End::Code(0)) => Ok(()),
+        Ok(end) => Err(Error::cannot_run(format!("a program in a box ended wrongly: {end:?}"))),
+        Err(failure) => Err(failure.into_error()),
+    }
+}

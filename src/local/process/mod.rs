@@ -1,0 +1,11 @@
+//! A process that outlives the command that started it: its supervisor, and the terminals that come and go.
+
+pub(super) mod attach;
+mod detach;
+mod model;
+mod modes;
+mod ring;
+mod served;
+mod socket;
+pub(super) mod supervisor;
+pub(super) mod terminal;

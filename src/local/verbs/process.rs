@@ -1,0 +1,233 @@
+//! `process start | list | get | resize | signal | stop | attach`.
+
+use super::{confirmed, facts};
+use crate::cli::{ProcessVerb, StartArgs};
+use crate::error::Error;
+use crate::local::boxes::id::ProcessId;
+use crate::local::boxes::meta::now;
+use crate::local::boxes::record::{self, Foreground, Output, Record};
+use crate::local::boxes::store::Store;
+use crate::local::entry::{environment, hidden};
+use crate::local::failure::{Failure, Result};
+use crate::local::output::{self, Mode};
+use crate::local::process::supervisor::{Answer, Brief, Hello};
+use crate::local::process::{attach, terminal};
+use crate::local::wire::channel::Channel;
+use crate::local::wire::frames::{Kind, Reader, frame};
+use crate::local::wire::spec::{Bytes, Size};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A supervisor that does not answer within this time is too busy to be asked.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs one of the verbs.
+pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
+    match verb {
+        ProcessVerb::Start(args) => start(store, args, mode),
+        ProcessVerb::List { reference } => {
+            let found = store.live(&reference)?;
+            let views: Vec<Value> = record::all(&found)?.iter().map(view).collect();
+            mode.show(&json!(views), || table(&views));
+            Ok(0)
+        }
+        ProcessVerb::Get { reference, process } => {
+            let found = store.live(&reference)?;
+            let view = view(&record::read(&found, &process.parse()?)?);
+            mode.show(&view, || facts(&view));
+            Ok(0)
+        }
+        ProcessVerb::Resize { rows, cols, reference, process } => {
+            let found = store.live(&reference)?;
+            found.must_run()?;
+            let here = terminal::size().filter(|_| std::io::stdin().is_terminal());
+            let size = match (rows.or(here.map(|here| here.rows)), cols.or(here.map(|here| here.cols))) {
+                (Some(rows), Some(cols)) => Size { rows, cols },
+                _ => return Err(Error::usage("there is no terminal here: give --rows and --cols").into()),
+            };
+            let record = record::read(&found, &process.parse()?)?;
+            if !record.pty || !record.is_running() {
+                let what = if record.pty { "has ended" } else { "has no terminal" };
+                return Err(Failure::conflict(format!("process {} {what}", record.process_id)));
+            }
+            talk(&record, &Hello::Resize(size), PATIENCE)?;
+            Ok(0)
+        }
+        ProcessVerb::Signal { reference, process, signal } => {
+            let found = store.live(&reference)?;
+            found.must_run()?;
+            let number = record::signal_number(&signal)
+                .ok_or_else(|| Error::usage(format!("there is no signal {signal}")).help("such as SIGINT"))?;
+            let record = record::read(&found, &process.parse()?)?;
+            if !record.is_running() {
+                return Err(Failure::conflict(format!("process {} has ended", record.process_id)));
+            }
+            talk(&record, &Hello::Signal(number), PATIENCE)?;
+            Ok(0)
+        }
+        ProcessVerb::Stop { grace, yes, reference, process } => {
+            let found = store.live(&reference)?;
+            found.must_run()?;
+            let grace = crate::local::boxes::shape::duration(&grace)?;
+            let id = process.parse()?;
+            let record = record::read(&found, &id)?;
+            // Unlike deleting a box, this asks only where somebody can answer (contract 4.7).
+            let asks = !yes && std::io::stdout().is_terminal();
+            if record.is_running() && (!asks || confirmed("Stop", &process)?) {
+                let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+                talk(&record, &Hello::Stop { grace: grace_ms }, grace + PATIENCE)?;
+            }
+            let view = view(&record::read(&found, &id)?);
+            mode.show(&view, || facts(&view));
+            Ok(0)
+        }
+        ProcessVerb::Attach(args) => {
+            let found = store.live(&args.reference)?;
+            found.must_run()?;
+            let id = args.process.parse()?;
+            let record = record::read(&found, &id)?;
+            attach::run(&found, &record, &args)
+        }
+    }
+}
+
+fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<u8> {
+    let found = store.live(&args.reference)?;
+    found.must_run()?;
+    let own = environment::parse(&args.env)?;
+    let mut argv: Vec<Bytes> = args.command.into_iter().map(OsString::into_vec).collect();
+    if argv.is_empty() {
+        if !args.pty {
+            return Err(Error::usage("please pass the command to run after '--'").into());
+        }
+        argv = vec![b"bash".to_vec(), b"-l".to_vec()];
+    }
+    let here = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok().filter(|size| size.ws_row > 0);
+    let size = Size {
+        rows: args.rows.or(here.map(|size| size.ws_row)).unwrap_or(24),
+        cols: args.cols.or(here.map(|size| size.ws_col)).unwrap_or(80),
+    };
+    let cwd = args.cwd.into_vec();
+    let lossy = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
+    let record = Record {
+        version: 1,
+        process_id: ProcessId::fresh(),
+        pty: args.pty,
+        argv: argv.iter().map(lossy).collect(),
+        cwd: lossy(&cwd),
+        pid: 0,
+        created_at: now(),
+        finished_at: None,
+        end: None,
+        socket: PathBuf::new(),
+        output: Output::default(),
+    };
+    let brief = Brief {
+        boxes: store.folder().to_path_buf(),
+        reference: found.meta.id.to_string(),
+        env: environment::of(&found.meta, &own),
+        terminal: args.pty.then_some(size),
+        record,
+        argv,
+        cwd,
+    };
+    let record = match supervise(&brief)? {
+        Answer::Started(record) => record,
+        Answer::Failed(parts) => return Err(Failure::from_parts(parts)),
+    };
+    record::prune(&found)?;
+    let view = record.view(None);
+    let kind = if record.pty { "pty" } else { "pipe" };
+    mode.show(&view, || format!("Started {} ({kind}).", record.process_id));
+    Ok(0)
+}
+
+/// Starts the process that stays: in a session of its own, with nothing of ours but its order.
+fn supervise(brief: &Brief) -> Result<Answer> {
+    let wrong = |source: std::io::Error| Error::failed(format!("could not start a supervisor: {source}"));
+    let (ours, theirs) = Channel::pair().map_err(wrong)?;
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("createos-sandbox").args(["local", "supervise"]).env_clear().current_dir("/");
+    // Sockets are found through two of these, and none of them is shown to the box.
+    for name in hidden::VARIABLES {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    #[cfg(debug_assertions)]
+    command.envs(
+        std::env::var_os(crate::local::boxes::pause::LOOK)
+            .map(|value| (crate::local::boxes::pause::LOOK, value)),
+    );
+    command.stdin(theirs.into_fd()).stdout(Stdio::null()).stderr(Stdio::null());
+    // SAFETY: two system calls between fork and exec, no allocation and no lock.
+    unsafe {
+        command.pre_exec(|| {
+            rustix::process::setsid()?;
+            Ok(())
+        });
+    }
+    // Not waited for: it outlives us, and whoever takes over our children reaps it.
+    let _supervisor = command.spawn().map_err(wrong)?;
+    drop(command);
+    ours.send(brief, None).map_err(wrong)?;
+    match ours.receive::<Answer>().map_err(wrong)? {
+        Some((answer, _)) => Ok(answer),
+        None => Err(Error::failed("the supervisor ended before it had begun").into()),
+    }
+}
+
+/// The view of a process; one that runs is asked for what changes.
+fn view(record: &Record) -> Value {
+    match record.is_running().then(|| ask(record)).flatten() {
+        Some((now, foreground)) => now.view(foreground.as_ref()),
+        None => record.view(None),
+    }
+}
+
+/// Says something to a supervisor and waits until it has nothing more to say.
+fn talk(record: &Record, hello: &Hello, limit: Duration) -> Result<()> {
+    let wrong = |source: std::io::Error| {
+        Failure::conflict(format!("process {} does not answer: {source}", record.process_id))
+    };
+    let mut stream = UnixStream::connect(&record.socket).map_err(wrong)?;
+    stream.set_read_timeout(Some(limit)).map_err(wrong)?;
+    let hello = serde_json::to_vec(hello).expect("a hello is plain data");
+    stream.write_all(&frame(Kind::Hello, &hello)).map_err(wrong)?;
+    let mut reader = Reader::default();
+    while reader.wait(&stream).map_err(wrong)?.is_some() {}
+    Ok(())
+}
+
+fn ask(record: &Record) -> Option<(Record, Option<Foreground>)> {
+    let mut stream = UnixStream::connect(&record.socket).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.set_write_timeout(Some(PATIENCE)).ok()?;
+    stream.write_all(&frame(Kind::Hello, &serde_json::to_vec(&Hello::Status).ok()?)).ok()?;
+    match Reader::default().wait(&stream).ok()?? {
+        (Kind::Status, body) => serde_json::from_slice(&body).ok(),
+        _ => None,
+    }
+}
+
+fn table(views: &[Value]) -> String {
+    if views.is_empty() {
+        return "No process has been started in this sandbox.".into();
+    }
+    let cell = |view: &Value, key: &str| match &view[key] {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => crate::ui::visible(text).replace('\n', "\\x0a"),
+        other => other.to_string(),
+    };
+    let keys = ["process_id", "kind", "pid", "state", "exit_code", "cmd", "created_at"];
+    let rows: Vec<Vec<String>> =
+        views.iter().map(|view| keys.iter().map(|key| cell(view, key)).collect()).collect();
+    output::table(&["ID", "KIND", "PID", "STATE", "EXIT", "COMMAND", "CREATED"], &rows)
+}

@@ -1,0 +1,144 @@
+//! What crosses the boundary: the order that goes into a box, and what comes out of it.
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes that need not be UTF-8: a path, an argument, a variable.
+pub(crate) type Bytes = Vec<u8>;
+
+/// Everything that the inside needs to know, sent once.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    /// The box's host name.
+    pub(crate) hostname: String,
+    /// An empty network namespace instead of the host's network.
+    pub(crate) network_none: bool,
+    /// Folders among the host's programs that the box sees empty: real paths.
+    pub(crate) covered: Vec<Bytes>,
+    /// The whole environment of the program.
+    pub(crate) env: Vec<(Bytes, Bytes)>,
+    /// Process id of the starter: when it is gone, so is the box process.
+    pub(crate) starter: i32,
+    /// What to do inside.
+    pub(crate) task: Task,
+}
+
+/// What to do inside a box.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Task {
+    /// Run a program.
+    Run {
+        /// Program and arguments.
+        argv: Vec<Bytes>,
+        /// The folder to start in.
+        cwd: Bytes,
+        /// A terminal of this size, or pipes.
+        terminal: Option<Size>,
+    },
+    /// Write stdin to this file.
+    Push {
+        /// Absolute path in the box.
+        path: Bytes,
+    },
+    /// Write this file to stdout.
+    Pull {
+        /// Absolute path in the box.
+        path: Bytes,
+    },
+}
+
+/// Size of a terminal in character cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Size {
+    /// Lines.
+    pub(crate) rows: u16,
+    /// Columns.
+    pub(crate) cols: u16,
+}
+
+/// From the host to the inside, after the order.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Command {
+    /// The box process is on record: begin. With it comes the pipe for pausing and resuming.
+    Go,
+    /// Send this signal to the program's process group.
+    Signal(i32),
+}
+
+/// From the inside to the host.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Event {
+    /// The namespaces exist; `init` is the host's process id of the box's PID 1.
+    Entered {
+        /// Process id in the host's process namespace.
+        init: i32,
+    },
+    /// The box could not be entered. Nothing ran.
+    Refused(Refused),
+    /// The isolation is complete.
+    Ready,
+    /// The program runs; a terminal's master comes with this message.
+    Started {
+        /// Process id in the box.
+        pid: i32,
+    },
+    /// The program could not be started.
+    NotStarted {
+        /// What failed, in words.
+        what: String,
+        /// The system's error number.
+        errno: i32,
+    },
+    /// The program has ended, and with it everything that it left behind.
+    Ended(End),
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum End {
+    /// With this exit code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+impl End {
+    /// As a shell gives it: 128 plus the signal.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Code(code) => u8::try_from(code & 0xff).unwrap_or(1),
+            Self::Signal(signal) => u8::try_from((128 + signal) & 0xff).unwrap_or(1),
+        }
+    }
+}
+
+/// A step of the isolation that the system refused.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Refused {
+    /// Which one.
+    pub(crate) step: Step,
+    /// What exactly, such as a path.
+    pub(crate) detail: String,
+    /// The system's error number.
+    pub(crate) errno: i32,
+}
+
+/// The steps of the isolation, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Step {
+    /// Giving up root for the box's own uid.
+    DropRoot,
+    /// `unshare` of the user namespace.
+    UserNamespace,
+    /// Writing the uid and gid maps.
+    IdMap,
+    /// `unshare` of the other namespaces.
+    Namespaces,
+    /// Building the mounts.
+    Mount,
+    /// Mounting a new `/proc`.
+    Proc,
+    /// Giving up capabilities and the rest.
+    Confine,
+    /// Anything else on the way.
+    Setup,
+}
