@@ -15,13 +15,9 @@ mod documents;
 mod herdr_contract;
 mod install_guards;
 mod install_script;
-mod known_problems;
 #[cfg(target_os = "linux")]
 mod local;
-mod readme;
 mod repository;
-#[cfg(target_os = "linux")]
-mod screens;
 mod setup;
 mod shim;
 #[cfg(target_os = "linux")]

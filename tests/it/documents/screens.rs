@@ -1,8 +1,8 @@
 //! docs/screens.md shows what a person sees: every screen is made here by the real binary, and compared.
 //! After a change that is meant: `UPDATE_SCREENS=1 cargo test screens`.
 
+use super::examples::redacted;
 use crate::actions::world::{LONG, World};
-use crate::readme::redacted;
 use crate::setup::{CONFIG, createos, fixed_git, machine};
 use crate::support::{Herdr, Pty, RESULT, Terminal, User, eventually};
 use std::path::{Path, PathBuf};
