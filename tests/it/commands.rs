@@ -2,6 +2,7 @@
 //! thing is done. The commands of the actions are run where they are printed, in `apply/` and `actions/`, and every
 //! output of every test is looked through for commands that are none ([`printed`]).
 
+use crate::documents::{document, documents};
 use crate::setup::{BUNDLE, CONFIG, SETTINGS, createos, machine};
 use crate::support::{Herdr, Home, Outcome, User, binary, outcome, printed, program};
 use serde_json::{Value, json};
@@ -245,13 +246,12 @@ fn every_command_in_the_documents_is_one() {
         return;
     }
     let _ = home.run(&["setup", "--yes"]).success();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let is_blank = |word: &String| {
         word.contains(['…', '*', '<']) || word.chars().all(|c| c.is_ascii_uppercase() || c == '-')
     };
     let mut seen = 0;
-    for name in ["README.md", "docs/json.md", "SECURITY.md"] {
-        let text = std::fs::read_to_string(root.join(name)).expect("a document");
+    for name in documents().iter().filter(|name| *name != "docs/exit-codes.md") {
+        let text = document(name);
         let spans = text
             .lines()
             .filter(|line| !line.starts_with("    "))

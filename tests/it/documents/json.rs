@@ -1,21 +1,16 @@
-//! docs/json.md and docs/exit-codes.md cannot rot: examples of every document are made and their fields
+//! docs/json.md and docs/exit-codes.md: examples of every document are made and their fields
 //! compared, and the commands of the table of exit codes are run.
 
+use super::document;
 #[cfg(target_os = "linux")]
 use crate::support::result_line;
 use crate::support::{Home, Repo};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::Path;
-
-fn read(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
 
 /// The fields in the first column of the table behind a mark.
 fn documented(name: &str) -> BTreeSet<String> {
-    let text = read("json.md");
+    let text = document("docs/json.md");
     let (_, behind) =
         text.split_once(&format!("<!-- fields: {name} -->\n\n")).unwrap_or_else(|| panic!("no table {name}"));
     let rows = behind.lines().take_while(|line| line.starts_with('|')).skip(2);
@@ -87,7 +82,7 @@ fn schema_paths(schema: &Value, root: &Value, at: &str, found: &mut BTreeSet<Str
 
 #[test]
 fn the_document_of_setup_is_as_its_schema() {
-    let schema: Value = serde_json::from_str(&read("schema/setup.json")).expect("JSON");
+    let schema: Value = serde_json::from_str(&document("docs/schema/setup.json")).expect("JSON");
     let mut allowed = BTreeSet::new();
     schema_paths(&schema, &schema, "", &mut allowed);
     assert_eq!(documented("setup"), allowed);
@@ -205,7 +200,7 @@ fn the_result_lines_of_the_actions_are_as_described() {
 
 #[test]
 fn the_exit_codes_are_as_described() {
-    let text = read("exit-codes.md");
+    let text = document("docs/exit-codes.md");
     let mut ran = 0;
     for row in text.lines() {
         let Some((command, code)) =

@@ -1,4 +1,4 @@
-//! The README's known problems: each row stands on tests, which are named here.
+//! docs/known-problems.md: each row stands on tests, which are named here.
 
 use std::path::Path;
 
@@ -117,12 +117,10 @@ fn sources(folder: &Path) -> String {
 }
 
 #[test]
-fn each_known_problem_of_the_readme_has_its_tests() {
+fn each_known_problem_has_its_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = std::fs::read_to_string(root.join("README.md")).expect("README");
-    let (_, section) = readme.split_once("\n## Known problems\n").expect("the section");
-    let (section, _) = section.split_once("\n## ").expect("another section follows");
-    let rows: Vec<&str> = section.lines().filter_map(|line| line.strip_prefix("| ")).skip(1).collect();
+    let page = super::document("docs/known-problems.md");
+    let rows: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("| ")).skip(1).collect();
     let sources = sources(&root.join("src")) + &sources(&root.join("tests"));
     assert_eq!(rows.len(), ROWS.len(), "a row without tests, or tests without a row");
     for (row, (beginning, tests)) in rows.iter().zip(ROWS) {

@@ -5,14 +5,11 @@ use super::examples::redacted;
 use crate::actions::world::{LONG, World};
 use crate::setup::{CONFIG, createos, fixed_git, machine};
 use crate::support::{Herdr, Pty, RESULT, Terminal, User, eventually};
-use std::path::{Path, PathBuf};
+
+const PAGE: &str = "docs/screens.md";
 
 /// A name in the document, and what was printed.
 type Screen = (&'static str, String);
-
-fn document() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/screens.md")
-}
 
 /// A setup from the first doctor to one that finds faults.
 fn of_setup() -> Vec<Screen> {
@@ -100,7 +97,7 @@ fn the_screens_in_the_docs_are_what_is_shown() {
         // Another Herdr has other words for some things.
         return;
     }
-    let mut document_text = std::fs::read_to_string(document()).expect("docs/screens.md");
+    let mut document_text = super::document(PAGE);
     let screens = [of_setup(), of_a_pane()].concat();
     let plain =
         |text: &str| text.lines().map(|line| redacted(line.trim_end())).collect::<Vec<_>>().join("\n");
@@ -116,7 +113,7 @@ fn the_screens_in_the_docs_are_what_is_shown() {
     }
     assert_eq!(document_text.matches("<!-- screen: ").count(), screens.len(), "every screen has its block");
     if std::env::var_os("UPDATE_SCREENS").is_some() {
-        std::fs::write(document(), document_text).expect("docs/screens.md");
+        std::fs::write(super::path(PAGE), document_text).expect("docs/screens.md");
         return;
     }
     assert!(differ.is_empty(), "{}\n\nUPDATE_SCREENS=1 cargo test screens", differ.join("\n\n"));

@@ -95,23 +95,6 @@ fn the_names_of_the_checks_and_their_parts_are_stable() {
 }
 
 #[test]
-fn the_readme_knows_every_check_and_every_flag() {
-    let home = machine(User::Me);
-    let _herdr = Herdr::in_home(&home);
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    let report = home.run(&["setup", "--doctor", "--json"]).success().json();
-    for check in report["checks"].as_array().unwrap() {
-        let id = check["id"].as_str().unwrap();
-        assert!(readme.contains(&format!("`{id}`")), "{id}");
-    }
-    let help = home.run(&["setup", "--help"]).success().stdout;
-    let flags = help.split_whitespace().filter(|word| word.starts_with("--") && word.len() > 2);
-    for flag in flags.map(|word| word.trim_end_matches(|c: char| !c.is_ascii_lowercase())) {
-        assert!(flag == "--help" || readme.contains(&format!("`{flag}")), "{flag}");
-    }
-}
-
-#[test]
 fn programs_are_required_by_their_versions() {
     let home = alone();
     let mut herdr = Herdr::in_home(&home);
