@@ -7,6 +7,7 @@ mod about;
 mod actions;
 #[cfg(target_os = "linux")]
 mod apply;
+mod architecture;
 mod cli;
 mod commands;
 #[cfg(target_os = "linux")]
