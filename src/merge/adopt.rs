@@ -1,7 +1,7 @@
 //! The base of a box whose start is not recorded here: one that the earlier plugin started, or whose record is lost.
 
-use super::fetch::Source;
 use super::script::{self, Script, Stop};
+use super::source::Source;
 use super::spool::Spool;
 use super::{Limits, Remote, lying};
 use crate::config::RemoteRoot;

@@ -1,8 +1,8 @@
 //! What a box did as a patch in a file, for a worktree that is not here.
 
-use super::fetch::Source;
 use super::patch::Stat;
 use super::proposal;
+use super::source::Source;
 use super::spool::Spool;
 use super::{Limits, Remote};
 use crate::config::RemoteRoot;

@@ -1,6 +1,5 @@
 //! Every path that the box changed, judged before anything is written.
 
-use super::fetch::Source;
 use super::index::{self, Marks};
 use super::links::{self, Links};
 use super::merge_file::{self, Merge};
@@ -10,6 +9,7 @@ use super::ours::{Here, Ours, Way};
 use super::parcel::{Arrived, Parcel};
 use super::proposal::{Fate, Judged, Proposal, What};
 use super::runs_code::Hot;
+use super::source::Source;
 use super::spool::Spool;
 use super::transaction::{After, Change};
 use super::verdict::{Clash, Verdict, verdict};

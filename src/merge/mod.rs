@@ -3,7 +3,7 @@
 mod adopt;
 mod elsewhere;
 mod export;
-mod fetch;
+
 mod index;
 mod journal;
 mod judge;
@@ -22,6 +22,7 @@ mod remote;
 mod review;
 mod runs_code;
 mod script;
+mod source;
 mod spool;
 mod transaction;
 mod tree;
@@ -31,13 +32,13 @@ mod verdict;
 pub(crate) use adopt::{adopt, changed_there};
 pub(crate) use elsewhere::{Elsewhere, elsewhere};
 pub(crate) use export::export;
-pub(crate) use fetch::fetch;
 pub(crate) use judge::Filters;
 pub(crate) use ledger::Ledger;
 pub(crate) use on_clash::{OnClash, Settled};
 pub(crate) use prepare::{prepare, prepare_watched};
 pub(crate) use proposal::{Applied, Fate, Judged, Outcome, Proposal};
 pub(crate) use remote::{Answer, Heard, Remote};
+pub(crate) use source::fetch;
 pub(crate) use undo::{KEEP_CHANGED, Level};
 
 use crate::error::Error;

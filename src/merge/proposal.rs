@@ -8,7 +8,7 @@ use super::patch::{self, Contents, Side, Stat};
 use super::spool::Spool;
 use super::transaction::{self, Change};
 use super::tree::Tree;
-use super::{Remote, fetch, kill, links, script};
+use super::{Remote, kill, links, script, source};
 use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
 use crate::worktree::{Base, Kind, RelPath};
@@ -205,7 +205,7 @@ impl Proposal {
             Outcome::NoChanges => {}
         }
         if matches!(outcome, Outcome::Applied | Outcome::AlreadyApplied)
-            && let Err(error) = fetch::keep(remote, &self.root, &self.token, &self.next_base)
+            && let Err(error) = source::keep(remote, &self.root, &self.token, &self.next_base)
         {
             // The work is home. What is lost is the starting point of a later merge, which says so then.
             notes.push(format!("the box did not keep the new base: {error}"));

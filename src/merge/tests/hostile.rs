@@ -1,8 +1,8 @@
 //! A box that lies gets a clear refusal, and nothing is touched.
 
 use super::*;
-use crate::merge::fetch::{Source, fetch_within};
 use crate::merge::judge::Filters;
+use crate::merge::source::{Source, fetch_within};
 
 /// A box whose every answer is made up.
 struct Liar {

@@ -6,9 +6,9 @@
 //! modes; it gets renames too.
 
 use super::*;
-use crate::merge::fetch::Source;
 use crate::merge::judge;
 use crate::merge::parcel::{Arrived, Parcel};
+use crate::merge::source::Source;
 use crate::merge::spool::Spool;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

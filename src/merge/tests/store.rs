@@ -1,7 +1,7 @@
 //! What a box keeps for later merges, and what travels.
 
 use super::*;
-use crate::merge::fetch::{Source, fetch_within};
+use crate::merge::source::{Source, fetch_within};
 
 #[test]
 fn the_next_merge_starts_from_what_came_home() {

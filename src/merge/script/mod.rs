@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::fs::Digest;
 use crate::worktree::Base;
 
-const PRELUDE: &str = include_str!("script/prelude.sh");
+const PRELUDE: &str = include_str!("prelude.sh");
 /// How an answer's line starts; whatever else a login shell prints is not ours.
 const MARK: &str = "createos-sandbox: ";
 
@@ -33,13 +33,13 @@ pub(super) enum Script {
 impl Script {
     fn text(self) -> String {
         let own = match self {
-            Self::Prepare => include_str!("script/prepare.sh"),
-            Self::List => include_str!("script/list.sh"),
-            Self::Contents => include_str!("script/contents.sh"),
-            Self::Keep => include_str!("script/keep.sh"),
-            Self::Gone => include_str!("script/gone.sh"),
-            Self::Elsewhere => include_str!("script/elsewhere.sh"),
-            Self::Adopt => include_str!("script/adopt.sh"),
+            Self::Prepare => include_str!("prepare.sh"),
+            Self::List => include_str!("list.sh"),
+            Self::Contents => include_str!("contents.sh"),
+            Self::Keep => include_str!("keep.sh"),
+            Self::Gone => include_str!("gone.sh"),
+            Self::Elsewhere => include_str!("elsewhere.sh"),
+            Self::Adopt => include_str!("adopt.sh"),
         };
         format!("{PRELUDE}\n{own}")
     }
