@@ -1,6 +1,11 @@
 //! Programs that end, hang, fork, and do not read.
 
-use super::*;
+use super::run::DEFAULT_LIMIT;
+use super::{ExecError, Run};
+use rustix::process::{Pid, Signal, kill_process};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 #[test]
 fn output_code_and_stdin_pass_through() {
@@ -29,9 +34,9 @@ fn a_daemon_that_holds_the_streams_does_not_outlast_the_limit() {
     let run = Run::new("sh").args(["-c", script]).cwd(dir.path()).limit(Duration::from_secs(2));
     assert!(matches!(run.run(), Err(ExecError::TimedOut { .. })));
     let daemon = std::fs::read_to_string(dir.path().join("daemon")).unwrap();
-    let daemon = rustix::process::Pid::from_raw(daemon.trim().parse().unwrap()).unwrap();
+    let daemon = Pid::from_raw(daemon.trim().parse().unwrap()).unwrap();
     // It lives still, so nobody waited for it; and it must not stay behind.
-    rustix::process::kill_process(daemon, rustix::process::Signal::KILL).unwrap();
+    kill_process(daemon, Signal::KILL).unwrap();
 }
 
 #[test]
@@ -51,4 +56,20 @@ fn a_child_that_does_not_read_is_no_error() {
 fn a_missing_program_is_named() {
     let error = Run::new("/nonexistent/prog").run().unwrap_err();
     assert!(error.to_string().contains("prog"), "{error}");
+}
+
+#[test]
+fn a_detached_program_leads_a_session_and_is_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "echo $$ >pid; mv pid done; exec sleep 60";
+    Run::new("sh").args(["-c", script]).cwd(dir.path()).start_detached().unwrap();
+    let done = dir.path().join("done");
+    while !done.exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let pid = std::fs::read_to_string(done).unwrap().trim().parse().unwrap();
+    let pid = Pid::from_raw(pid).unwrap();
+    assert_eq!(rustix::process::getsid(Some(pid)).unwrap(), pid);
+    kill_process(pid, Signal::KILL).unwrap();
+    assert!(Run::new("/nonexistent/prog").start_detached().is_err());
 }

@@ -2,11 +2,10 @@
 
 use super::session::Session;
 use crate::error::{Error, Result};
+use crate::exec::Run;
 use crate::paths::own_binary;
 use crate::state::{Phase, RecordId};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// A box that could not be deleted is left alone for so long after its start, in seconds.
 const AGAIN: u64 = 3600;
@@ -26,26 +25,9 @@ pub(crate) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
 /// # Errors
 /// It cannot be started.
 pub(crate) fn cleanup_at(state: &Path, id: &RecordId) -> Result<()> {
-    let binary = own_binary()?;
-    let mut command = Command::new(&binary);
-    command
-        .args(["herdr", "cleanup", id.as_str()])
-        .env("HERDR_PLUGIN_STATE_DIR", state)
-        .current_dir("/")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    // SAFETY: one system call between fork and exec, no allocation and no lock.
-    unsafe {
-        command.pre_exec(|| {
-            rustix::process::setsid()?;
-            Ok(())
-        });
-    }
-    match command.spawn() {
-        Ok(_) => Ok(()),
-        Err(source) => Err(Error::failed(format!("could not start the clean-up: {source}"))),
-    }
+    let run = Run::new(own_binary()?).args(["herdr", "cleanup", id.as_str()]);
+    let started = run.env("HERDR_PLUGIN_STATE_DIR", state).cwd("/").start_detached();
+    started.map_err(|error| Error::failed(format!("could not start the clean-up: {error}")))
 }
 
 /// Finishes every record that nobody owns any more: its pane's process and the start that reserved it

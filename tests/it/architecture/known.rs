@@ -76,7 +76,6 @@ pub(super) const TOO_LONG: &[&str] = &[
     "action/verbs/boxes.rs",
     "action/verbs/start.rs",
     "config/settings.rs",
-    "exec/mod.rs",
     "keys/chord.rs",
     "local/boxes/store.rs",
     "setup/mod.rs",
@@ -85,8 +84,7 @@ pub(super) const TOO_LONG: &[&str] = &[
 ];
 
 /// Modules beside the folder of their own modules.
-pub(super) const BESIDE_ITS_FOLDER: &[&str] = &[
-];
+pub(super) const BESIDE_ITS_FOLDER: &[&str] = &[];
 
 /// Files outside of `ui` that write to the terminal.
 pub(super) const WRITES: &[&str] = &[
@@ -99,11 +97,9 @@ pub(super) const WRITES: &[&str] = &[
 
 /// Files outside of `exec` that start programs.
 pub(super) const SPAWNS: &[&str] = &[
-    // Rightly: a child on a terminal that is its own, and the processes of a box.
+    // A child on a terminal that is its own, and the processes of a box.
     "relay/mod.rs",
     "local/entry/enter.rs",
     "local/inside/sys.rs",
     "local/verbs/process.rs",
-    // Still.
-    "action/mapping/detached.rs",
 ];

@@ -41,11 +41,11 @@ fn no_files_of_a_room_call_each_other_in_a_circle() {
     let inside: Vec<_> = arrows.iter().filter(|arrow| room(&arrow.from) == room(&arrow.to)).collect();
     let circles = circles::find(&inside);
     for circle in &circles {
-        eprintln!("\na circle of {} files:", circle.len());
+        tell(&format!("\na circle of {} files:", circle.len()));
         for arrow in
             inside.iter().filter(|arrow| circle.contains(&*arrow.from) && circle.contains(&*arrow.to))
         {
-            eprintln!("  {arrow}");
+            tell(&format!("  {arrow}"));
         }
     }
     only_shrinks("IN_A_CIRCLE", IN_A_CIRCLE, circles.into_iter().flatten().collect());
@@ -114,10 +114,10 @@ fn no_file_is_two_concepts_long() {
     let lengths = source.files().into_iter().map(|file| (source.lines(&file), file));
     let mut lengths: Vec<(usize, String)> = lengths.collect();
     lengths.sort();
-    eprintln!("{} files, the median has {} lines", lengths.len(), lengths[lengths.len() / 2].0);
+    tell(&format!("{} files, the median has {} lines", lengths.len(), lengths[lengths.len() / 2].0));
     lengths.retain(|(lines, _)| *lines > LONG);
     for (lines, file) in &lengths {
-        eprintln!("{lines:5}  src/{file}");
+        tell(&format!("{lines:5}  src/{file}"));
     }
     only_shrinks("TOO_LONG", TOO_LONG, lengths.iter().map(|(_, file)| file.as_str()).collect());
 }
@@ -151,4 +151,10 @@ fn only_shrinks(name: &str, listed: &[&str], found: BTreeSet<&str>) {
 /// The room of a file: its folder, or itself.
 fn room(file: &str) -> &str {
     file.split('/').next().unwrap_or(file).trim_end_matches(".rs")
+}
+
+/// For who asks with `--nocapture`, and for a test that fails.
+#[expect(clippy::print_stderr, reason = "a test has no other way to say it")]
+fn tell(text: &str) {
+    eprintln!("{text}");
 }
