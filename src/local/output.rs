@@ -98,6 +98,22 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// A view as aligned lines.
+pub(crate) fn facts(view: &Value) -> String {
+    let members: Vec<(String, String)> = view
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            // A line feed would begin a line that poses as another fact.
+            (key.clone(), ui::visible(&text).replace('\n', "\\x0a"))
+        })
+        .collect();
+    let width = members.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+    members.iter().map(|(key, value)| format!("{key:width$}  {value}")).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

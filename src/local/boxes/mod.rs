@@ -1,6 +1,11 @@
 //! A box: a folder with a record, a root file system, and notes of what runs in it.
 
+pub(super) mod create;
+pub(super) mod destroy;
 pub(super) mod id;
+mod json;
+mod leftovers;
+pub(super) mod local_box;
 pub(super) mod meta;
 pub(super) mod pause;
 pub(super) mod record;
@@ -10,3 +15,4 @@ pub(super) mod running;
 pub(super) mod shape;
 pub(super) mod skeleton;
 pub(super) mod store;
+pub(super) mod tombstones;

@@ -5,29 +5,20 @@
 //! stopped. Programs that keep waking each other may put it off; then the box is not called paused.
 //! Memory stays where it is.
 
+use super::local_box::LocalBox;
 use super::meta::{Status, now};
 use super::record;
 use super::running::{self, Purpose};
-use super::store::LocalBox;
 use crate::command;
 use crate::error::{Error, IoContext};
 use crate::local::failure::{Failure, Result};
-use crate::local::process::supervisor::Hello;
-use crate::local::wire::frames::{Kind, frame};
+use crate::local::wire::hello::Hello;
+use crate::local::wire::spec::{AWAKE, FREEZE, FROZEN, THAW};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, SystemTime};
 
-/// What the PID 1 of a box is called while everything else in it is stopped; shown in `/proc/PID/comm`,
-/// where nothing in the box can forge it.
-pub(crate) const FROZEN: &std::ffi::CStr = c"init (paused)";
-/// What it is called otherwise.
-pub(crate) const AWAKE: &std::ffi::CStr = c"init";
-/// Asks a PID 1 to stop everything.
-pub(crate) const FREEZE: u8 = b'p';
-/// Asks a PID 1 to let everything go on.
-pub(crate) const THAW: u8 = b'r';
 /// The variable, in milliseconds, by which tests make supervisors look more often whether a box is idle.
 #[cfg(debug_assertions)]
 pub(crate) const LOOK: &str = "CREATEOS_SANDBOX_IDLE_LOOK";
@@ -70,8 +61,7 @@ fn pause_locked(found: &mut LocalBox) -> Result<()> {
     for record in record::all(found)?.iter().filter(|record| record.is_running()) {
         // A terminal that shows a stopped program would look as if it hung.
         if let Ok(mut stream) = UnixStream::connect(&record.socket) {
-            let hello = serde_json::to_vec(&Hello::LetGo).expect("a hello is plain data");
-            let _ended_meanwhile = stream.write_all(&frame(Kind::Hello, &hello));
+            let _ended_meanwhile = stream.write_all(&Hello::LetGo.frame());
         }
     }
     Ok(())

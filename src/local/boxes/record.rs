@@ -1,8 +1,9 @@
 //! A process on record: what was started, whether it runs, how it ended.
 
 use super::id::ProcessId;
+use super::json::{parse, write_json};
+use super::local_box::LocalBox;
 use super::meta::now;
-use super::store::{self, LocalBox};
 use crate::error::IoContext;
 use crate::local::failure::{Failure, Result};
 use crate::local::wire::spec::End;
@@ -98,7 +99,7 @@ impl Record {
 
     /// Writes it.
     pub(crate) fn save(&self, found: &LocalBox) -> Result<()> {
-        store::write_json(&file(found, &self.process_id, "json"), self)
+        write_json(&file(found, &self.process_id, "json"), self)
     }
 }
 
@@ -117,10 +118,10 @@ pub(crate) fn read(found: &LocalBox, id: &ProcessId) -> Result<Record> {
         }
         read => read.at("read", &path)?,
     };
-    let mut record: Record = store::parse(&path, &bytes)?;
+    let mut record: Record = parse(&path, &bytes)?;
     if record.is_running() && !is_supervised(found, id)? {
         // It may have ended properly between our two looks.
-        record = store::parse(&path, &std::fs::read(&path).at("read", &path)?)?;
+        record = parse(&path, &std::fs::read(&path).at("read", &path)?)?;
         if record.is_running() {
             record.finished_at = Some(now());
             record.end = Some(End::Signal(libc::SIGKILL));

@@ -1,7 +1,7 @@
 //! Which box processes run now: the host's id of each PID 1, with its start time, so that a number
 //! that came back to somebody else is never signalled.
 
-use super::store::{LocalBox, PROCESSES, RUNNING};
+use super::local_box::{LocalBox, PROCESSES, RUNNING};
 use crate::error::{Error, IoContext};
 use crate::fs::Lock;
 use crate::local::failure::Result;

@@ -2,8 +2,8 @@
 
 use super::hidden;
 use crate::error::{Error, IoContext};
+use crate::local::boxes::local_box::LocalBox;
 use crate::local::boxes::running::{self, Purpose, Registered};
-use crate::local::boxes::store::LocalBox;
 use crate::local::boxes::{pause, refusal};
 use crate::local::failure::Result;
 use crate::local::wire::channel::Channel;

@@ -20,7 +20,7 @@ pub(crate) fn probe_network(network_none: bool) -> Result<()> {
     let wrong =
         |source: std::io::Error| Error::failed(format!("could not make a temporary folder: {source}"));
     let folder = tempfile::Builder::new().prefix("createos-sandbox-probe-").tempdir().map_err(wrong)?;
-    let uid = rustix::process::geteuid().is_root().then_some(crate::local::boxes::store::FIRST_UID);
+    let uid = rustix::process::geteuid().is_root().then_some(crate::local::boxes::create::FIRST_UID);
     let root = folder.path().join("root");
     skeleton::make(&root, uid)?;
     let order = Order {

@@ -1,10 +1,11 @@
 //! The program of a box process: its descriptors, its terminal, its folder, its start.
 
 use super::super::wire::spec::{Bytes, Order, Size, Task};
+use super::files;
 use super::sys::{self, Fork};
-use super::{files, init};
 use rustix::fs::{Mode, OFlags};
-use rustix::process::Pid;
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions};
 use rustix::termios::Winsize;
 use std::ffi::{CString, OsStr};
 use std::fs::File;
@@ -90,7 +91,7 @@ pub(super) fn start(order: &Order, stdio: Stdio<'_>) -> Result<Pid, NotStarted> 
             match said.split_once(' ').and_then(|(errno, what)| Some((errno.parse().ok()?, what))) {
                 None => Ok(pid),
                 Some((errno, what)) => {
-                    init::collect(pid);
+                    collect(pid);
                     Err(NotStarted { what: what.into(), error: io::Error::from_raw_os_error(errno) })
                 }
             }
@@ -141,14 +142,19 @@ fn run(argv: &[Bytes], cwd: &Bytes, env: &[(Bytes, Bytes)]) -> NotStarted {
         return failed(sys::exec(program, &words, &variables).into());
     }
     let path = env.iter().find(|(key, _)| key == b"PATH").map_or(&[][..], |(_, value)| value.as_slice());
-    let mut worst = rustix::io::Errno::NOENT;
+    let mut worst = Errno::NOENT;
     for folder in path.split(|byte| *byte == b':').filter(|folder| !folder.is_empty()) {
         let Ok(full) = CString::new([folder, b"/", program.as_bytes()].concat()) else { continue };
         match sys::exec(&full, &words, &variables) {
-            rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR => {}
-            rustix::io::Errno::ACCESS => worst = rustix::io::Errno::ACCESS,
+            Errno::NOENT | Errno::NOTDIR => {}
+            Errno::ACCESS => worst = Errno::ACCESS,
             errno => return failed(errno.into()),
         }
     }
     failed(worst.into())
+}
+
+/// Waits for one child that is known to end.
+fn collect(pid: Pid) {
+    while let Err(Errno::INTR) = rustix::process::waitpid(Some(pid), WaitOptions::empty()) {}
 }

@@ -1,7 +1,8 @@
 //! What a box process gives up for good before anything of the box runs.
 
 use super::super::wire::spec::Step;
-use super::{During, Outcome, filter};
+use super::filter;
+use super::outcome::{During, Outcome};
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 

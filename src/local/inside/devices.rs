@@ -2,7 +2,8 @@
 
 use super::super::wire::spec::Step;
 use super::mounts::{self, DEVICE, TAME, Tree};
-use super::{During, Outcome, sys};
+use super::outcome::{During, Outcome};
+use super::sys;
 use rustix::fs::symlinkat;
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;

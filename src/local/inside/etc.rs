@@ -1,10 +1,10 @@
 //! `/etc`: made anew for each entry from pieces that are safe to show. The host's folder, with its
 //! password hashes and keys, is never mounted.
 
-use super::super::wire::spec::Step;
+use super::super::wire::spec::{AGENT, Step};
 use super::mounts::{self, SHUT, TAME, Tree};
-use super::stage::AGENT;
-use super::{During, Outcome, sys};
+use super::outcome::{During, Outcome};
+use super::sys;
 use rustix::fs::{Mode, OFlags, openat, symlinkat};
 use std::fs::File;
 use std::io::Write;

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The largest chunk of a pushed file.
-pub(in super::super) const LARGEST_CHUNK: usize = 256 * 1024;
+pub(crate) const LARGEST_CHUNK: usize = 256 * 1024;
 
 /// Writes stdin to `path`, making its folders; the file appears whole or not at all.
 pub(super) fn push(path: &OsStr) -> i32 {

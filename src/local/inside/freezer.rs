@@ -1,6 +1,6 @@
 //! Stopping everything in a box and proving it, and letting it go on.
 
-use super::super::boxes::pause;
+use super::super::wire::spec::{AWAKE, FREEZE, FROZEN, THAW};
 use super::sys;
 use rustix::process::{Pid, Signal};
 use rustix::time::Timespec;
@@ -38,14 +38,14 @@ impl Freezer {
     /// Takes a word of the host.
     pub(super) fn obey(&mut self, word: u8) {
         match (word, std::mem::take(self)) {
-            (pause::FREEZE, Self::Awake) => {
+            (FREEZE, Self::Awake) => {
                 let before = processes().into_iter().filter(|pid| is_stopped(*pid)).collect();
                 stop_parents();
                 *self = Self::Stopping { before, still: false };
             }
-            (pause::THAW, Self::Stopping { before, .. } | Self::Frozen { before }) => {
+            (THAW, Self::Stopping { before, .. } | Self::Frozen { before }) => {
                 thaw(&before);
-                call(pause::AWAKE);
+                call(AWAKE);
             }
             (_, other) => *self = other,
         }
@@ -59,7 +59,7 @@ impl Freezer {
         let now = processes().into_iter().all(stands_still);
         if now && *still {
             *self = Self::Frozen { before: std::mem::take(before) };
-            call(pause::FROZEN);
+            call(FROZEN);
         } else {
             *still = now;
         }

@@ -1,11 +1,11 @@
 //! PID 1 of a box: builds the isolation, starts the program, reaps, passes signals and the end on.
 
-use super::super::boxes::pause;
 use super::super::wire::channel::Channel;
-use super::super::wire::spec::{Command, End, Event, Order, Step, Task};
+use super::super::wire::spec::{AWAKE, Command, End, Event, Order, Step, Task};
 use super::child::{self, Stdio};
 use super::freezer::Freezer;
-use super::{During, Outcome, confine, root, sys};
+use super::outcome::{During, Outcome};
+use super::{confine, root, sys};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
@@ -26,7 +26,7 @@ pub(super) fn main(channel: &Channel, order: &Order, stdin: Option<OwnedFd>, par
 
 fn build(order: &Order, parent: BorrowedFd<'_>) -> Outcome<()> {
     let _own_session = rustix::process::setsid();
-    let _cosmetic = rustix::thread::set_name(pause::AWAKE);
+    let _cosmetic = rustix::thread::set_name(AWAKE);
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     sys::set_hostname(&order.hostname).during(Step::Setup, "sethostname")?;
     if order.network_none {
@@ -132,11 +132,6 @@ fn reap(leader: Pid) -> Option<End> {
         }
     }
     end
-}
-
-/// Waits for one child that is known to end.
-pub(super) fn collect(pid: Pid) {
-    while let Err(Errno::INTR) = rustix::process::waitpid(Some(pid), WaitOptions::empty()) {}
 }
 
 fn ended(status: WaitStatus) -> End {

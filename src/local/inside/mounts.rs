@@ -2,7 +2,8 @@
 //! mounted or where.
 
 use super::super::wire::spec::Step;
-use super::{During, Outcome, sys};
+use super::outcome::{During, Outcome};
+use super::sys;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{

@@ -1,8 +1,8 @@
 //! A new `/proc` that shows the box's processes and none of the host's switches.
 
 use super::super::wire::spec::Step;
-use super::Outcome;
 use super::mounts::{SHUT, Tree};
+use super::outcome::Outcome;
 use rustix::fs::{Mode, OFlags, openat};
 use std::os::fd::{AsFd, OwnedFd};
 

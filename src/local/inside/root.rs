@@ -2,14 +2,15 @@
 
 use super::super::wire::spec::{Order, Step};
 use super::mounts::{self, SHUT, TAME, Tree};
-use super::{During, Outcome, devices, etc, proc};
+use super::outcome::{During, Outcome};
+use super::{devices, etc, proc};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, UnmountFlags};
 use std::os::fd::OwnedFd;
 
 /// The host's folders with programs and libraries. A link among them is a link in the box too.
-pub(in super::super) const SYSTEM: [&str; 9] =
+pub(crate) const SYSTEM: [&str; 9] =
     ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "nix", "gnu"];
 
 /// Builds the tree from the current folder, which is the box's root, and makes it this process's `/`.

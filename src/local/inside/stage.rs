@@ -1,19 +1,17 @@
 //! The first process on the way in: makes the namespaces, maps the uid, starts PID 1, waits for it.
 
 use super::super::wire::channel::Channel;
-use super::super::wire::spec::{Event, Order, Refused, Step};
+use super::super::wire::spec::{AGENT, Event, Order, Refused, Step};
+use super::outcome::{During, Outcome};
 use super::sys::{self, Fork};
-use super::{During, Outcome, init, limits};
+use super::{init, limits};
 use rustix::process::{Pid, Signal, WaitOptions};
 use rustix::thread::UnshareFlags;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-/// The box's own user inside: never 0, so that even a mapped root does not exist.
-pub(super) const AGENT: u32 = 1000;
-
 /// Entry point of the hidden `local enter`: stdin is the socket to the starter, stdout and stderr are
 /// the program's, the current folder is the box's root.
-pub(in super::super) fn main() -> u8 {
+pub(crate) fn main() -> u8 {
     match enter() {
         Ok(()) => 0,
         // Nobody is there to be told.

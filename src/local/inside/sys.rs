@@ -37,7 +37,7 @@ pub(super) fn close_range(first: u32, last: u32) -> Result<()> {
 }
 
 /// Closes everything but stdin, stdout and stderr. For a process that has opened nothing itself yet.
-pub(in super::super) fn close_inherited() -> Result<()> {
+pub(crate) fn close_inherited() -> Result<()> {
     close_range(3, u32::MAX)
 }
 

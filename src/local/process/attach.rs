@@ -2,16 +2,16 @@
 
 use super::detach::DetachKey;
 use super::modes::Modes;
-use super::supervisor::Hello;
 use super::terminal;
 use super::terminal::Raw;
 use crate::cli::AttachArgs;
 use crate::command;
 use crate::error::{Error, IoContext};
+use crate::local::boxes::local_box::LocalBox;
 use crate::local::boxes::record::Record;
-use crate::local::boxes::store::LocalBox;
 use crate::local::failure::Result;
 use crate::local::wire::frames::{Kind, Reader, frame};
+use crate::local::wire::hello::Hello;
 use crate::local::wire::spec::{End, Size};
 use crate::ui;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -180,9 +180,7 @@ impl Client {
 
     fn run(mut self, after: Option<u64>, follow: bool) -> Result<u8> {
         let terminal = self.raw.as_ref().and_then(|_| terminal::size());
-        let hello =
-            serde_json::to_vec(&Hello::Attach { after, follow, terminal }).expect("a hello is plain data");
-        self.out.extend(frame(Kind::Hello, &hello));
+        self.out.extend(Hello::Attach { after, follow, terminal }.frame());
         if self.raw.is_some() {
             self.tell_size();
         }

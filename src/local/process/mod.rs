@@ -2,10 +2,12 @@
 
 pub(super) mod attach;
 mod detach;
+pub(super) mod launch;
 mod model;
 mod modes;
 mod ring;
 mod served;
 mod socket;
 pub(super) mod supervisor;
+pub(super) mod talk;
 pub(super) mod terminal;

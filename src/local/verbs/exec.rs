@@ -1,51 +1,46 @@
 //! `exec`: a program in the foreground, its output raw, its exit code ours, whatever `-o` says (contract
 //! `createos-cli.md` 0.1): buffered with a line feed added where the last one is missing, streamed byte for byte.
 
+use crate::cli::ExecArgs;
 use crate::error::{Error, IoContext};
+use crate::local::boxes::pause;
 use crate::local::boxes::running::Purpose;
-use crate::local::boxes::store::LocalBox;
+use crate::local::boxes::store::Store;
 use crate::local::entry::enter::{self, Entry, Start};
 use crate::local::entry::environment;
 use crate::local::failure::{Failure, Result};
-use crate::local::wire::spec::{Bytes, Command, Task};
+use crate::local::wire::spec::{Command, Task};
 use crate::ui;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 /// Buffered output that is larger is refused: `--stream` has no such limit.
 const BUFFER_LIMIT: usize = 64 * 1024 * 1024;
 
-/// How `exec` was asked for.
-pub(crate) struct Exec {
-    /// Pass output on as it comes.
-    pub(crate) stream: bool,
-    /// Overrides of variables that the box was made with.
-    pub(crate) env: Vec<(String, String)>,
-    /// `--stdin`: a file, or `-`.
-    pub(crate) stdin: Option<String>,
-    /// The program and its arguments.
-    pub(crate) argv: Vec<Bytes>,
-}
-
 /// Runs it; the program's exit code.
-pub(crate) fn run(found: &mut LocalBox, exec: Exec) -> Result<u8> {
-    for (name, _) in &exec.env {
-        if !found.meta.env.iter().any(|(known, _)| known == name) {
-            return Err(Error::usage(format!(
-                "--env {name}: the sandbox was not created with this variable"
-            ))
+pub(super) fn exec(store: &Store, args: ExecArgs) -> Result<u8> {
+    let mut found = store.live(&args.reference)?;
+    let own = environment::parse(&args.env)?;
+    if let Some((name, _)) =
+        own.iter().find(|(name, _)| !found.meta.env.iter().any(|(known, _)| known == name))
+    {
+        return Err(Error::usage(format!("--env {name}: the sandbox was not created with this variable"))
             .help("exec can only override what create declared")
             .into());
-        }
     }
-    let source = source(exec.stdin.as_deref())?;
-    let env = environment::of(&found.meta, &exec.env);
-    let task = Task::Run { argv: exec.argv.clone(), cwd: b"/home/agent".to_vec(), terminal: None };
-    let entry = match enter::enter(found, env, task, source.is_some(), Purpose::Foreground)? {
-        Start::Running(entry) => *entry,
-        Start::NotStarted { what, errno } => return Ok(not_started(&what, errno)),
+    let source = source(args.stdin.as_deref())?;
+    let env = environment::of(&found.meta, &own);
+    let argv = args.command.into_iter().map(OsString::into_vec).collect();
+    let task = Task::Run { argv, cwd: b"/home/agent".to_vec(), terminal: None };
+    let code = match enter::enter(&mut found, env, task, source.is_some(), Purpose::Foreground)? {
+        Start::Running(entry) => run_to_end(*entry, source, args.stream)?,
+        Start::NotStarted { what, errno } => not_started(&what, errno),
     };
-    run_to_end(entry, source, exec.stream)
+    // The time without activity begins when the program has ended. The box may be gone by now.
+    let _gone = pause::touch(&found);
+    Ok(code)
 }
 
 /// As a shell has it: 127 for a program that is not there, 126 for one that cannot be run.

@@ -1,32 +1,26 @@
 //! `process start | list | get | resize | signal | stop | attach`.
 
-use super::{confirmed, facts};
+use super::confirm::confirmed;
 use crate::cli::{ProcessVerb, StartArgs};
 use crate::error::Error;
 use crate::local::boxes::id::ProcessId;
 use crate::local::boxes::meta::now;
-use crate::local::boxes::record::{self, Foreground, Output, Record};
+use crate::local::boxes::record::{self, Output, Record};
 use crate::local::boxes::store::Store;
-use crate::local::entry::{environment, hidden};
+use crate::local::entry::environment;
 use crate::local::failure::{Failure, Result};
 use crate::local::output::{self, Mode};
-use crate::local::process::supervisor::{Answer, Brief, Hello};
+use crate::local::process::launch::supervise;
+use crate::local::process::supervisor::{Answer, Brief};
+use crate::local::process::talk::{PATIENCE, ask, talk};
 use crate::local::process::{attach, terminal};
-use crate::local::wire::channel::Channel;
-use crate::local::wire::frames::{Kind, Reader, frame};
+use crate::local::wire::hello::Hello;
 use crate::local::wire::spec::{Bytes, Size};
 use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::Duration;
-
-/// A supervisor that does not answer within this time is too busy to be asked.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs one of the verbs.
 pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
@@ -41,7 +35,7 @@ pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
         ProcessVerb::Get { reference, process } => {
             let found = store.live(&reference)?;
             let view = view(&record::read(&found, &process.parse()?)?);
-            mode.show(&view, || facts(&view));
+            mode.show(&view, || output::facts(&view));
             Ok(0)
         }
         ProcessVerb::Resize { rows, cols, reference, process } => {
@@ -85,7 +79,7 @@ pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
                 talk(&record, &Hello::Stop { grace: grace_ms }, grace + PATIENCE)?;
             }
             let view = view(&record::read(&found, &id)?);
-            mode.show(&view, || facts(&view));
+            mode.show(&view, || output::facts(&view));
             Ok(0)
         }
         ProcessVerb::Attach(args) => {
@@ -149,71 +143,11 @@ fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<u8> {
     Ok(0)
 }
 
-/// Starts the process that stays: in a session of its own, with nothing of ours but its order.
-fn supervise(brief: &Brief) -> Result<Answer> {
-    let wrong = |source: std::io::Error| Error::failed(format!("could not start a supervisor: {source}"));
-    let (ours, theirs) = Channel::pair().map_err(wrong)?;
-    let mut command = Command::new("/proc/self/exe");
-    command.arg0("createos-sandbox").args(["local", "supervise"]).env_clear().current_dir("/");
-    // Sockets are found through two of these, and none of them is shown to the box.
-    for name in hidden::VARIABLES {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
-    }
-    #[cfg(debug_assertions)]
-    command.envs(
-        std::env::var_os(crate::local::boxes::pause::LOOK)
-            .map(|value| (crate::local::boxes::pause::LOOK, value)),
-    );
-    command.stdin(theirs.into_fd()).stdout(Stdio::null()).stderr(Stdio::null());
-    // SAFETY: two system calls between fork and exec, no allocation and no lock.
-    unsafe {
-        command.pre_exec(|| {
-            rustix::process::setsid()?;
-            Ok(())
-        });
-    }
-    // Not waited for: it outlives us, and whoever takes over our children reaps it.
-    let _supervisor = command.spawn().map_err(wrong)?;
-    drop(command);
-    ours.send(brief, None).map_err(wrong)?;
-    match ours.receive::<Answer>().map_err(wrong)? {
-        Some((answer, _)) => Ok(answer),
-        None => Err(Error::failed("the supervisor ended before it had begun").into()),
-    }
-}
-
 /// The view of a process; one that runs is asked for what changes.
 fn view(record: &Record) -> Value {
     match record.is_running().then(|| ask(record)).flatten() {
         Some((now, foreground)) => now.view(foreground.as_ref()),
         None => record.view(None),
-    }
-}
-
-/// Says something to a supervisor and waits until it has nothing more to say.
-fn talk(record: &Record, hello: &Hello, limit: Duration) -> Result<()> {
-    let wrong = |source: std::io::Error| {
-        Failure::conflict(format!("process {} does not answer: {source}", record.process_id))
-    };
-    let mut stream = UnixStream::connect(&record.socket).map_err(wrong)?;
-    stream.set_read_timeout(Some(limit)).map_err(wrong)?;
-    let hello = serde_json::to_vec(hello).expect("a hello is plain data");
-    stream.write_all(&frame(Kind::Hello, &hello)).map_err(wrong)?;
-    let mut reader = Reader::default();
-    while reader.wait(&stream).map_err(wrong)?.is_some() {}
-    Ok(())
-}
-
-fn ask(record: &Record) -> Option<(Record, Option<Foreground>)> {
-    let mut stream = UnixStream::connect(&record.socket).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
-    stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    stream.write_all(&frame(Kind::Hello, &serde_json::to_vec(&Hello::Status).ok()?)).ok()?;
-    match Reader::default().wait(&stream).ok()?? {
-        (Kind::Status, body) => serde_json::from_slice(&body).ok(),
-        _ => None,
     }
 }
 

@@ -2,8 +2,8 @@
 //! confined as any: whatever links the box has laid lead nowhere but into the box.
 
 use crate::error::{Error, IoContext};
+use crate::local::boxes::local_box::LocalBox;
 use crate::local::boxes::running::Purpose;
-use crate::local::boxes::store::LocalBox;
 use crate::local::entry::enter::{self, Entry, Start};
 use crate::local::entry::environment;
 use crate::local::failure::{Failure, Result};

@@ -10,7 +10,7 @@ const HEAD: usize = 5;
 /// The letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Client: what it wants, JSON [`crate::local::process::supervisor::Hello`]; always first.
+    /// Client: what it wants, a `Hello` as JSON; always first.
     Hello,
     /// Client: bytes for the program.
     Input,

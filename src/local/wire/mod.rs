@@ -2,4 +2,5 @@
 
 pub(super) mod channel;
 pub(super) mod frames;
+pub(super) mod hello;
 pub(super) mod spec;

@@ -142,3 +142,15 @@ pub(crate) enum Step {
     /// Anything else on the way.
     Setup,
 }
+
+/// What the PID 1 of a box is called while everything else in it is stopped; shown in `/proc/PID/comm`,
+/// where nothing in the box can forge it.
+pub(crate) const FROZEN: &std::ffi::CStr = c"init (paused)";
+/// What it is called otherwise.
+pub(crate) const AWAKE: &std::ffi::CStr = c"init";
+/// Asks a PID 1 to stop everything.
+pub(crate) const FREEZE: u8 = b'p';
+/// Asks a PID 1 to let everything go on.
+pub(crate) const THAW: u8 = b'r';
+/// The box's own user inside: never 0, so that even a mapped root does not exist.
+pub(crate) const AGENT: u32 = 1000;

@@ -6,14 +6,15 @@ mod requests;
 mod screen;
 mod turn;
 
-pub(crate) use protocol::{Answer, Brief, Hello};
+pub(crate) use protocol::{Answer, Brief};
 
 use crate::error::Error;
 use crate::fs::Lock;
+use crate::local::boxes::local_box::LocalBox;
 use crate::local::boxes::pause;
 use crate::local::boxes::record::{self, Record};
 use crate::local::boxes::running::Purpose;
-use crate::local::boxes::store::{LocalBox, Store};
+use crate::local::boxes::store::Store;
 use crate::local::entry::enter::{self, Entry, Start};
 use crate::local::failure;
 use crate::local::process::model::Model;

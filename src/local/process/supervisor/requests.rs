@@ -1,9 +1,10 @@
 //! What clients ask for, and what is done about it.
 
-use super::{Hello, Supervisor};
+use super::Supervisor;
 use crate::local::process::ring::KEPT;
 use crate::local::process::served::Served;
 use crate::local::wire::frames::{Kind, frame};
+use crate::local::wire::hello::Hello;
 use crate::local::wire::spec::{Command, Size};
 use rustix::event::PollFlags;
 use std::time::{Duration, Instant};
