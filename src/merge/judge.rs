@@ -188,7 +188,8 @@ impl<'a> Case<'a, '_> {
             for folder in folders_of(&path) {
                 behind_link |= self.ours.way(&folder)? == Way::Link;
             }
-            if !behind_link && !dropped.contains_key(&path) {
+            // What is in the base was here and in the box: an ignored file is there because it was sent on purpose.
+            if !behind_link && !dropped.contains_key(&path) && self.base.get(&path).is_none() {
                 askable.push(path);
             }
         }

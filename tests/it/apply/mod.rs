@@ -8,6 +8,7 @@ mod clash;
 mod contents;
 mod here;
 mod hostile;
+mod included;
 mod killed;
 mod large;
 mod names;
