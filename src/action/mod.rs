@@ -14,7 +14,7 @@ use crate::herdr::{Caller, Invocation, Place};
 use crate::ui;
 use mapping::detached;
 use mapping::session::Session;
-use pane::{provision, terminal};
+use pane::{include, provision, terminal};
 use report::{Notice, Report, error_text, print_line};
 use std::io::IsTerminal;
 use verbs::{
@@ -65,6 +65,7 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         HerdrCommand::ReviewPane => pane(Session::open().and_then(|session| review::pane(&session))),
         HerdrCommand::Message => pane(ask_delete::message()),
         HerdrCommand::Relay { old, argv } => return crate::relay::run(old, &argv),
+        HerdrCommand::AskTrust => pane(Session::open().and_then(|session| include::ask_in_popup(&session))),
         HerdrCommand::AskDelete => pane(Session::open().and_then(|session| ask_delete::delete(&session))),
     })
 }

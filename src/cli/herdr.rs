@@ -64,6 +64,9 @@ pub(crate) enum HerdrCommand {
     /// A popup that asks before a delete (Herdr calls this)
     #[command(skip)]
     AskDelete,
+    /// A popup that asks about `.worktreeinclude` (Herdr calls this)
+    #[command(skip)]
+    AskTrust,
     /// A program on a terminal of ours, between it and the pane (we call this ourselves)
     #[command(skip)]
     Relay {
@@ -172,6 +175,7 @@ pub(super) fn own(args: &[OsString]) -> Option<HerdrCommand> {
         ["review-pane"] => HerdrCommand::ReviewPane,
         ["message"] => HerdrCommand::Message,
         ["ask-delete"] => HerdrCommand::AskDelete,
+        ["ask-trust"] => HerdrCommand::AskTrust,
         _ => return None,
     };
     (herdr == "herdr").then_some(command)

@@ -19,6 +19,11 @@ pub(crate) struct Answer {
 }
 
 impl State {
+    /// Whether there is an answer for exactly this.
+    pub(crate) fn is_answered(&self, worktree: &Path, hash: &str) -> bool {
+        self.answers.iter().any(|answer| answer.worktree == worktree && answer.hash == hash)
+    }
+
     /// Remembers an answer in place of an earlier one for the worktree.
     pub(crate) fn answer(&mut self, worktree: &Path, hash: &str, yes: bool) {
         self.answers.retain(|answer| answer.worktree != worktree);

@@ -5,7 +5,8 @@ use super::store::Store;
 use crate::error::Result;
 use crate::fs::{Lock, digest};
 use crate::herdr::TerminalId;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 impl Store {
     /// Takes the lock of a pane in which start was pressed; `None` when a start holds it.
@@ -96,6 +97,28 @@ impl Store {
 
     fn agent_lock(&self, id: &RecordId) -> PathBuf {
         self.folder().join("locks").join(format!("agent-{id}.lock"))
+    }
+
+    /// Waits until no other popup asks about this worktree.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub(crate) fn ask(&self, worktree: &Path) -> Result<Lock> {
+        self.made()?;
+        Lock::wait(&self.asking_lock(worktree))
+    }
+
+    /// Whether a popup asks about this worktree.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub(crate) fn is_asked(&self, worktree: &Path) -> Result<bool> {
+        Lock::is_held(&self.asking_lock(worktree))
+    }
+
+    fn asking_lock(&self, worktree: &Path) -> PathBuf {
+        let key = digest(worktree.as_os_str().as_bytes()).to_string();
+        self.folder().join("locks").join(format!("asking-{}.lock", &key[..16]))
     }
 
     /// Waits for the lock of a record.

@@ -5,6 +5,7 @@ pub(super) mod back_off;
 pub(super) mod bring_back;
 pub(super) mod create;
 pub(super) mod holding;
+pub(super) mod include;
 pub(super) mod install;
 pub(super) mod label;
 pub(super) mod provision;

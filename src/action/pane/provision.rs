@@ -3,6 +3,7 @@
 use super::archive;
 use super::create::{create, take_back};
 use super::holding;
+use super::include;
 use super::install::{self, Installed};
 use super::label::{Shows, name_own};
 use super::show;
@@ -13,7 +14,6 @@ use crate::action::mapping::restore::restore;
 use crate::action::mapping::session::Session;
 use crate::action::report::error_text;
 use crate::action::verbs::start::{RECORD, STAYED, stayed_home, title};
-use crate::action::verbs::trust;
 use crate::command;
 use crate::config::{Agent, Config, RemoteRoot};
 use crate::createos::{BoxId, ProcessId, Provider, ProviderBox, ProviderKind, StartSpec};
@@ -75,7 +75,7 @@ fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
         move || detached::cleanup_at(&store, &id)
     })?;
     let mut stayed = Stayed::default();
-    let result = trust::ask_in_pane(session, &record)
+    let result = include::ask_in_pane(session, &record)
         .and_then(|()| Provision::new(session, &mut record, &stop))
         .and_then(|mut provision| {
             provision.run()?;
@@ -217,8 +217,10 @@ impl<'a> Provision<'a> {
 
     fn selection(&mut self) -> Result<Selection> {
         let worktree = Worktree::discover(&self.session.git()?, &self.record.worktree)?;
-        let selection =
-            worktree::select(&worktree, &trust::rules(&self.config, &self.session.store, worktree.root())?)?;
+        let selection = worktree::select(
+            &worktree,
+            &include::rules(&self.config, &self.session.store, worktree.root())?,
+        )?;
         if selection.files().is_empty() {
             return Err(Error::failed("no file of this worktree would be uploaded")
                 .fact("worktree", self.session.paths.show(worktree.root()))

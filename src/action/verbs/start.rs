@@ -1,8 +1,8 @@
 //! `start`: reserves the pane, opens a pane of this plugin, waits for what provision tells.
 
-use super::trust;
 use crate::action::mapping::detached;
 use crate::action::mapping::session::Session;
+use crate::action::pane::include;
 use crate::action::report::{Notice, Report};
 use crate::command;
 use crate::config::{Agent, Config};
@@ -49,7 +49,7 @@ pub(crate) fn start(session: &Session) -> Result<Report> {
     }
     let kind = provider_kind(&config);
     session.provider(kind)?;
-    trust::ask_on_terminal(session, &worktree)?;
+    include::ask_before_start(session, &worktree)?;
     let record = Record {
         id: RecordId::random(),
         phase: Phase::Starting,

@@ -1,7 +1,7 @@
 //! `herdr upload`: what would leave this worktree and why the rest stays, or the archive itself.
 
-use super::trust;
 use crate::action::mapping::session::state_folder;
+use crate::action::pane::include;
 use crate::cli::UploadArgs;
 use crate::command;
 use crate::config::Config;
@@ -50,7 +50,7 @@ fn run(args: &UploadArgs) -> Result<()> {
     let worktree = Worktree::discover(Path::new("git"), &here)?;
     let paths = Paths::from_env()?;
     let config = Config::load(&paths.plugin_config())?;
-    let mut rules = trust::rules(&config, &Store::open(&state_folder(&paths)), worktree.root())?;
+    let mut rules = include::rules(&config, &Store::open(&state_folder(&paths)), worktree.root())?;
     if let Some(own) = args.output.as_deref().and_then(|output| inside(worktree.root(), &here.join(output))) {
         // The archive of the run before is not part of this one.
         rules.excludes.push(Exclude::Path(own));

@@ -78,3 +78,46 @@ fn the_pane_of_a_start_asks_once_about_an_include() {
     let (id, asked) = start("y");
     assert!(asked && has(&id));
 }
+
+#[test]
+fn after_a_key_a_popup_asks_about_an_include_before_anything_is_made() {
+    let world = World::new();
+    world
+        .repo
+        .write(".gitignore", "*.local\n")
+        .write(".worktreeinclude", "*.local\n")
+        .write("mine.local", "x");
+    let left = world.pane_ids().remove(0);
+    let has = |id: &str| world.in_box(id, "ls /workspace").contains("mine.local");
+    let started = |log: &str| world.wait(log).ok()["boxId"].as_str().expect("an id").to_owned();
+    let asked = || {
+        let log = world.begin_press("start");
+        world.popup_says("names 1 file that git ignores");
+        world.popup_says("mine.local");
+        log
+    };
+    let log = asked();
+    assert_eq!((world.pane_ids(), world.boxes().len()), (vec![left.clone()], 0));
+    world.types_in_popup("n");
+    assert!(!has(&started(&log)));
+    world.focus_left(&left);
+    assert!(!has(&started(&world.begin_press("start"))), "a no is not asked again");
+    world.repo.write(".worktreeinclude", "# again\n*.local\n");
+    world.focus_left(&left);
+    let log = asked();
+    world.types_in_popup("y");
+    assert!(has(&started(&log)));
+
+    // A popup that is gone has answered nothing: then the pane asks.
+    world.repo.write(".worktreeinclude", "# once more\n*.local\n");
+    world.focus_left(&left);
+    let before = world.pane_ids();
+    let log = asked();
+    world.kill("ask-trust");
+    let own = || world.pane_ids().into_iter().find(|pane| !before.contains(pane));
+    eventually("the pane opens", LONG, || own().is_some());
+    let pane = own().expect("it is open");
+    world.sees(&pane, "names 1 file that git ignores");
+    world.key(&pane, "y");
+    assert!(has(&started(&log)));
+}

@@ -60,6 +60,17 @@ fn every_screen(columns: u16) {
     shows(&question, columns, &format!("Delete this box for ever? box {name} (Shell) worktree ~/shop"));
     shows(&question, columns, "any other key keep it");
 
+    world
+        .repo
+        .write(".gitignore", "*.local\n")
+        .write(".worktreeinclude", "*.local\n")
+        .write("mine.local", "x");
+    let trust = Pty::spawn(typed(&world, &first, &["herdr", "ask-trust"]), ROWS, columns);
+    let asked = ".worktreeinclude of ~/shop names 1 file that git ignores, 1 B. \
+                 They would go into the box, which may be in the cloud: mine.local";
+    shows(&trust, columns, asked);
+    shows(&trust, columns, "y let them leave with the rest any other key keep them home");
+
     let mut list = Pty::spawn(world.home.command(&["herdr", "boxes"]), ROWS, columns);
     shows(&list, columns, "1 box Enter attach d delete j k move q quit");
     shows(&list, columns, &name);

@@ -2,7 +2,7 @@
 //! After a change that is meant: `UPDATE_SCREENS=1 cargo test screens`.
 
 use super::examples::redacted;
-use crate::actions::world::{LONG, World};
+use crate::actions::world::{LONG, World, typed};
 use crate::setup::{CONFIG, createos, fixed_git, machine};
 use crate::support::{Herdr, Pty, RESULT, Terminal, User, eventually};
 
@@ -39,6 +39,24 @@ fn of_setup() -> Vec<Screen> {
     screens
 }
 
+/// The popup before a start that would send ignored files, in a pane of eighty columns.
+fn of_a_question() -> Vec<Screen> {
+    let world = World::new();
+    let repo = &world.repo;
+    repo.write(".gitignore", "*.local\n")
+        .write(".worktreeinclude", "*.local\n")
+        .write("dev.local", "port=1\n");
+    let pane = world.pane_ids().remove(0);
+    let asks = Pty::spawn(typed(&world, &pane, &["herdr", "ask-trust"]), 16, 80);
+    let shown = || {
+        let mut terminal = Terminal::new(16, 80, 0);
+        terminal.process(&asks.bytes());
+        terminal.screen().contents()
+    };
+    eventually("the question is there", LONG, || shown().contains("any other key"));
+    vec![("trust", shown())]
+}
+
 /// A pane from its start to its end.
 fn of_a_pane() -> Vec<Screen> {
     let world = World::new();
@@ -49,7 +67,7 @@ fn of_a_pane() -> Vec<Screen> {
     world.in_box(&id, "cd /workspace && echo agent >> README.md && git commit -qam work");
     let plain = |text: String| text.replace(world.home.path().to_str().expect("text"), "~");
     let typed = |args: &[&str]| {
-        let outcome = crate::support::outcome(crate::actions::world::typed(&world, &pane, args)).success();
+        let outcome = crate::support::outcome(typed(&world, &pane, args)).success();
         let lines = outcome.stdout.lines().filter(|line| !line.starts_with(RESULT));
         plain(lines.map(|line| format!("{line}\n")).collect())
     };
@@ -98,7 +116,7 @@ fn the_screens_in_the_docs_are_what_is_shown() {
         return;
     }
     let mut document_text = super::document(PAGE);
-    let screens = [of_setup(), of_a_pane()].concat();
+    let screens = [of_setup(), of_a_question(), of_a_pane()].concat();
     let plain =
         |text: &str| text.lines().map(|line| redacted(line.trim_end())).collect::<Vec<_>>().join("\n");
     let mut differ = Vec::new();

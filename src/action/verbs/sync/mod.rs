@@ -7,9 +7,9 @@ use self::key::sync_key;
 use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
 use crate::action::pane::bring_back::run_box;
+use crate::action::pane::include;
 use crate::action::report::{Notice, Report};
 use crate::action::verbs::start::RECORD;
-use crate::action::verbs::trust;
 use crate::command;
 use crate::createos::{ProviderBox, ProviderKind};
 use crate::error::{Error, Result};
@@ -127,7 +127,7 @@ pub(crate) fn pane(session: &Session) -> Result<()> {
 fn excludes(session: &Session, record: &Record) -> Result<Vec<String>> {
     let config = session.config()?;
     let worktree = Worktree::discover(&session.git()?, &record.worktree)?;
-    let rules = trust::rules(&config, &session.store, worktree.root())?;
+    let rules = include::rules(&config, &session.store, worktree.root())?;
     let own = config.sync_excludes.iter().map(|exclude| exclude.as_str()).chain([".git"]);
     sync_patterns(&worktree, &rules, own.map(str::to_owned))
 }

@@ -6,7 +6,11 @@ use serde_json::Value;
 use std::time::{Duration, Instant};
 
 /// The titles of its popups, and the word of each one's process.
-const POPUPS: [(&str, &str); 2] = [("CreateOS Sandbox", "message"), ("Delete this sandbox?", "ask-delete")];
+const POPUPS: [(&str, &str); 3] = [
+    ("CreateOS Sandbox", "message"),
+    ("Delete this sandbox?", "ask-delete"),
+    ("Let ignored files leave?", "ask-trust"),
+];
 
 impl World {
     /// Every pane.
