@@ -58,7 +58,7 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         HerdrCommand::SyncPane => pane(Session::open().and_then(|session| sync::pane(&session))),
         HerdrCommand::Reconcile => quiet(Session::open().and_then(|session| reconcile::reconcile(&session))),
         HerdrCommand::Cleanup(record) => quiet(Session::open().and_then(|session| {
-            let id = record.try_into().map_err(Error::usage)?;
+            let id = record.parse().map_err(Error::usage)?;
             cleanup::cleanup(&session, &id).map(|()| "done".to_owned())
         })),
         HerdrCommand::Provision => pane(Session::open().and_then(|session| provision::provision(&session))),

@@ -1,7 +1,6 @@
 //! Ids and names, parsed once: what a box or the CLI says is never passed on unjudged.
 
-use std::fmt;
-use std::str::FromStr;
+use crate::text_type::text_type;
 
 /// The text cannot be an id or a name of that kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,73 +20,33 @@ fn is_word(text: &str, longest: usize) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
-macro_rules! word {
-    ($(#[$doc:meta])* $name:ident, $what:literal, $holds:expr) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub(crate) struct $name(String);
-
-        impl $name {
-            /// The text.
-            pub(crate) fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = NotAnId;
-
-            fn from_str(text: &str) -> Result<Self, NotAnId> {
-                let holds: fn(&str) -> bool = $holds;
-                if holds(text) {
-                    Ok(Self(text.into()))
-                } else {
-                    Err(NotAnId { text: text.chars().take(80).collect(), what: $what })
-                }
-            }
-        }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    };
+impl NotAnId {
+    /// Keeps a text that holds.
+    fn unless<'a>(holds: bool, text: &'a str, what: &'static str) -> Result<&'a str, Self> {
+        if holds { Ok(text) } else { Err(Self { text: text.chars().take(80).collect(), what }) }
+    }
 }
 
-word!(
+text_type! {
     /// A sandbox's full id, `sb-…` (contract 3). Prefixes could select another box (quirk Q11).
-    BoxId,
-    "a sandbox's full id",
-    |text| text.len() > 3 && text.starts_with("sb-") && is_word(text, 80)
-);
+    pub(crate) BoxId: |text| {
+        let holds = text.len() > 3 && text.starts_with("sb-") && is_word(text, 80);
+        NotAnId::unless(holds, text, "a sandbox's full id")
+    } => NotAnId
+}
 
-word!(
+text_type! {
     /// A sandbox's name as we make them: `[a-z0-9-]`, at most 22 characters (contract 3).
-    BoxName,
-    "a sandbox's name",
-    |text| is_word(text, 22) && text.bytes().all(|byte| !byte.is_ascii_uppercase() && byte != b'_')
-);
+    pub(crate) BoxName: |text| {
+        let is_odd = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
+        NotAnId::unless(is_word(text, 22) && !text.bytes().any(is_odd), text, "a sandbox's name")
+    } => NotAnId
+}
 
-word!(
+text_type! {
     /// A process's id in a box, `proc_…` in the official CLI's help.
-    ProcessId,
-    "a process's id",
-    |text| is_word(text, 80)
-);
+    pub(crate) ProcessId: |text| NotAnId::unless(is_word(text, 80), text, "a process's id") => NotAnId
+}
 
 #[cfg(test)]
 mod tests {

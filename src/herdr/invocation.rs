@@ -60,7 +60,7 @@ impl Invocation {
             json("HERDR_PLUGIN_CONTEXT_JSON").filter(|_| text("HERDR_PLUGIN_ENTRYPOINT_ID").is_none());
         let socket = text("HERDR_SOCKET_PATH").filter(|path| !path.is_empty());
         let Some(context) = context else {
-            let pane = text("HERDR_PANE_ID").and_then(|id| id.try_into().ok());
+            let pane = text("HERDR_PANE_ID").and_then(|id| id.parse().ok());
             let (caller, logged) = (Caller::CommandLine, false);
             return Self { caller, logged, pane, cwd: here, socket, event, event_data };
         };
@@ -73,7 +73,7 @@ impl Invocation {
         Self {
             caller,
             logged: true,
-            pane: field("focused_pane_id").and_then(|id| id.to_owned().try_into().ok()),
+            pane: field("focused_pane_id").and_then(|id| id.parse().ok()),
             cwd: field("focused_pane_cwd").map(PathBuf::from),
             socket,
             event,

@@ -1,64 +1,33 @@
 //! Panes: their ids, what Herdr says about them, and what may be done to them.
 
 use super::client::{Herdr, HerdrError};
-use serde::{Deserialize, Serialize};
+use crate::text_type::text_type;
 use serde_json::Value;
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A pane's id. Opaque; comes back to other owners after a restart (contract 9).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct PaneId(String);
+text_type! {
+    /// A pane's id. Opaque; comes back to other owners after a restart (contract 9).
+    pub(crate) PaneId: opaque => NotAHerdrId
+}
 
-/// A terminal's id: stays over moves, is new after a restart (contract 9, 13).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct TerminalId(String);
+text_type! {
+    /// A terminal's id: stays over moves, is new after a restart (contract 9, 13).
+    pub(crate) TerminalId: opaque => NotAHerdrId
+}
 
 /// The text is not an id of Herdr's.
 #[derive(Debug, thiserror::Error)]
 #[error("\"{0}\" is not an id of Herdr's")]
 pub(crate) struct NotAHerdrId(String);
 
-macro_rules! opaque {
-    ($name:ident) => {
-        impl TryFrom<String> for $name {
-            type Error = NotAHerdrId;
-
-            /// One argv word that is never taken for an option; everything else is Herdr's affair.
-            fn try_from(text: String) -> Result<Self, NotAHerdrId> {
-                let good = (1..=80).contains(&text.len())
-                    && !text.starts_with('-')
-                    && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":_-.".contains(&byte));
-                if good { Ok(Self(text)) } else { Err(NotAHerdrId(text.chars().take(80).collect())) }
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    };
+/// One argv word that is never taken for an option; everything else is Herdr's affair.
+fn opaque(text: &str) -> Result<&str, NotAHerdrId> {
+    let good = (1..=80).contains(&text.len())
+        && !text.starts_with('-')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":_-.".contains(&byte));
+    if good { Ok(text) } else { Err(NotAHerdrId(text.chars().take(80).collect())) }
 }
-
-impl PaneId {
-    /// The text.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-opaque!(PaneId);
-opaque!(TerminalId);
 
 /// A pane as Herdr shows it; only what we use.
 #[derive(Debug, Clone)]
@@ -75,12 +44,12 @@ pub(crate) struct Pane {
 
 impl Pane {
     pub(super) fn parse(value: &Value) -> Option<Self> {
-        let text = |key| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let text = |key| value.get(key).and_then(Value::as_str);
         Some(Self {
-            id: text("pane_id")?.try_into().ok()?,
-            terminal: text("terminal_id")?.try_into().ok()?,
+            id: text("pane_id")?.parse().ok()?,
+            terminal: text("terminal_id")?.parse().ok()?,
             cwd: text("cwd").map(PathBuf::from),
-            label: text("label"),
+            label: text("label").map(str::to_owned),
         })
     }
 }
@@ -239,8 +208,8 @@ mod tests {
 
     #[test]
     fn an_id_is_never_an_option() {
-        assert!(PaneId::try_from("w1:pA".to_owned()).is_ok());
-        assert!(PaneId::try_from("--current".to_owned()).is_err());
-        assert!(PaneId::try_from("w1 p1".to_owned()).is_err());
+        assert!("w1:pA".parse::<PaneId>().is_ok());
+        assert!("--current".parse::<PaneId>().is_err());
+        assert!("w1 p1".parse::<PaneId>().is_err());
     }
 }

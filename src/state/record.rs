@@ -2,45 +2,21 @@
 
 use crate::createos::{BoxId, BoxName, ProcessId, ProviderKind};
 use crate::herdr::{Pane, PaneId, TerminalId};
+use crate::text_type::text_type;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::path::PathBuf;
 
-/// A record's id: 8 lower-case hex digits, also the name of its lock.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct RecordId(String);
+text_type! {
+    /// A record's id: 8 lower-case hex digits, also the name of its lock.
+    pub(crate) RecordId: |text| {
+        let good = text.len() == 8 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if good { Ok(text) } else { Err(format!("\"{text}\" is not a record's id")) }
+    } => String
+}
 
 impl RecordId {
-    /// A new one.
     pub(crate) fn random() -> Self {
         Self(crate::random::hex(8))
-    }
-
-    /// The text.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<String> for RecordId {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let good = text.len() == 8 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        if good { Ok(Self(text)) } else { Err(format!("\"{text}\" is not a record's id")) }
-    }
-}
-
-impl From<RecordId> for String {
-    fn from(id: RecordId) -> Self {
-        id.0
-    }
-}
-
-impl fmt::Display for RecordId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

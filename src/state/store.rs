@@ -255,8 +255,8 @@ mod tests {
             phase: Phase::Ready,
             socket: socket.into(),
             source: None,
-            terminal: Some(TerminalId::try_from(terminal.to_owned()).unwrap()),
-            pane: Some(PaneId::try_from(pane.to_owned()).unwrap()),
+            terminal: Some(terminal.parse().unwrap()),
+            pane: Some(pane.parse().unwrap()),
             provider: ProviderKind::Local,
             name: "hd-x".parse::<BoxName>().unwrap(),
             create_called: false,
@@ -343,9 +343,9 @@ mod tests {
             record("/s", "term_4", "w1:p4"),
         ];
         let mut state = State { records, ..State::default() };
-        let new = TerminalId::try_from("term_9".to_owned()).unwrap();
+        let new: TerminalId = "term_9".parse().unwrap();
         let pane = |id: &str, cwd: &Path| Pane {
-            id: PaneId::try_from(id.to_owned()).unwrap(),
+            id: id.parse().unwrap(),
             terminal: new.clone(),
             cwd: Some(cwd.to_owned()),
             label: None,
@@ -364,8 +364,8 @@ mod tests {
     #[test]
     fn a_pane_shows_one_box_whoever_else_was_seen_under_its_id() {
         let pane = |terminal: &str| Pane {
-            id: PaneId::try_from("w2:p1".to_owned()).unwrap(),
-            terminal: TerminalId::try_from(terminal.to_owned()).unwrap(),
+            id: "w2:p1".parse().unwrap(),
+            terminal: terminal.parse().unwrap(),
             cwd: Some("/w".into()),
             label: None,
         };

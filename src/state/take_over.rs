@@ -6,7 +6,6 @@ use super::store::Store;
 use crate::createos::ProviderKind;
 use crate::error::{Error, Result};
 use crate::fs::digest;
-use crate::herdr::PaneId;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -109,7 +108,7 @@ fn record(pane: &str, mapping: &Value) -> Option<Record> {
         socket: String::new(),
         source: None,
         terminal: None,
-        pane: Some(PaneId::try_from(pane.to_owned()).ok()?),
+        pane: Some(pane.parse().ok()?),
         provider: ProviderKind::Createos,
         name: text("box")?.parse().ok()?,
         create_called: false,
@@ -139,8 +138,8 @@ mod tests {
 
     fn pane(id: &str, terminal: &str, cwd: Option<&str>) -> Pane {
         Pane {
-            id: PaneId::try_from(id.to_owned()).unwrap(),
-            terminal: TerminalId::try_from(terminal.to_owned()).unwrap(),
+            id: id.parse().unwrap(),
+            terminal: terminal.parse().unwrap(),
             cwd: cwd.map(PathBuf::from),
             label: None,
         }

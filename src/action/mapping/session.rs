@@ -160,7 +160,7 @@ impl Session {
 
     /// The record that whoever opened this pane or popup named in its environment; `None` when it is forgotten.
     pub(crate) fn named_record(&self) -> Option<Record> {
-        let id = RecordId::try_from(std::env::var(RECORD).ok()?).ok()?;
+        let id: RecordId = std::env::var(RECORD).ok()?.parse().ok()?;
         self.store.read().ok()?.record(&id).cloned()
     }
 

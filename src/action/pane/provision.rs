@@ -35,7 +35,7 @@ pub(crate) const UP: Duration = Duration::from_secs(60);
 /// # Errors
 /// The pane has no record, or another process shows it. Everything later is shown on the screen.
 pub(crate) fn provision(session: &Session) -> Result<()> {
-    let id = std::env::var(RECORD).ok().and_then(|id| RecordId::try_from(id).ok()).ok_or_else(|| {
+    let id: RecordId = std::env::var(RECORD).ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
         Error::failed("this pane was not opened by a start or an attach")
             .help(format!("in Herdr press the start key, or run: {}", command::action("start")))
     })?;

@@ -1,9 +1,7 @@
 //! Ids and names of boxes and processes.
 
 use crate::error::Error;
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use crate::text_type::text_type;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Crockford's base 32, the alphabet of ULIDs.
@@ -11,30 +9,42 @@ const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// The longest name of a box (contract 3).
 const LONGEST_NAME: usize = 22;
 
-/// `sb-` and a ULID: sortable by the time at which the box was made.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct BoxId(String);
+text_type! {
+    /// `sb-` and a ULID: sortable by the time at which the box was made.
+    pub(crate) BoxId: |text| match text.strip_prefix("sb-") {
+        Some(rest) if is_ulid(rest) => Ok(text),
+        _ => Err(Error::usage(format!("\"{text}\" is not the id of a local sandbox"))),
+    } => Error
+}
 
-/// `proc_` and a ULID.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct ProcessId(String);
+text_type! {
+    /// `proc_` and a ULID.
+    pub(crate) ProcessId: |text| match text.strip_prefix("proc_") {
+        Some(rest) if is_ulid(rest) => Ok(text),
+        _ => Err(Error::usage(format!("\"{text}\" is not a process id"))),
+    } => Error
+}
 
-/// A box's name: 1 to 22 lower-case letters, digits and inner dashes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct BoxName(String);
+text_type! {
+    /// A box's name: 1 to 22 lower-case letters, digits and inner dashes.
+    pub(crate) BoxName: |text| {
+        let letters = text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let edges = !text.starts_with('-') && !text.ends_with('-') && !text.starts_with("sb-");
+        if text.is_empty() || text.len() > LONGEST_NAME || !letters || !edges {
+            return Err(Error::usage(format!("\"{text}\" cannot be a sandbox's name"))
+                .help("use 1 to 22 of a-z, 0-9 and -, such as hd-webshop-k3x9q2"));
+        }
+        Ok(text)
+    } => Error
+}
 
 impl BoxId {
-    /// A new one.
     pub(crate) fn fresh() -> Self {
         Self(format!("sb-{}", ulid()))
     }
 }
 
 impl ProcessId {
-    /// A new one.
     pub(crate) fn fresh() -> Self {
         Self(format!("proc_{}", ulid()))
     }
@@ -45,74 +55,6 @@ impl BoxName {
     pub(crate) fn fresh() -> Self {
         let tail: String = ulid().chars().rev().take(6).collect();
         Self(format!("box-{}", tail.to_ascii_lowercase()))
-    }
-}
-
-macro_rules! text {
-    ($($name:ident),*) => {$(
-        impl $name {
-            /// The text.
-            pub(crate) fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(value: $name) -> Self {
-                value.0
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = Error;
-
-            fn try_from(text: String) -> Result<Self, Error> {
-                text.parse()
-            }
-        }
-    )*};
-}
-text!(BoxId, ProcessId, BoxName);
-
-impl FromStr for BoxId {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text.strip_prefix("sb-") {
-            Some(rest) if is_ulid(rest) => Ok(Self(text.into())),
-            _ => Err(Error::usage(format!("\"{text}\" is not the id of a local sandbox"))),
-        }
-    }
-}
-
-impl FromStr for ProcessId {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text.strip_prefix("proc_") {
-            Some(rest) if is_ulid(rest) => Ok(Self(text.into())),
-            _ => Err(Error::usage(format!("\"{text}\" is not a process id"))),
-        }
-    }
-}
-
-impl FromStr for BoxName {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let letters = text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-        let edges = !text.starts_with('-') && !text.ends_with('-') && !text.starts_with("sb-");
-        if text.is_empty() || text.len() > LONGEST_NAME || !letters || !edges {
-            return Err(Error::usage(format!("\"{text}\" cannot be a sandbox's name"))
-                .help("use 1 to 22 of a-z, 0-9 and -, such as hd-webshop-k3x9q2"));
-        }
-        Ok(Self(text.into()))
     }
 }
 

@@ -1,9 +1,8 @@
 //! Shapes and durations as the provider command line writes them.
 
+use crate::duration;
 use crate::error::Error;
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use crate::text_type::text_type;
 use std::time::Duration;
 
 /// The shapes that CreateOS is known to have (contract 3). A local box has no limits of its own: the
@@ -29,10 +28,13 @@ pub(crate) fn knows_shape(text: &str) -> Result<(), &'static [&'static str]> {
     if SHAPES.contains(&text) { Ok(()) } else { Err(&SHAPES) }
 }
 
-/// A known shape.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct Shape(String);
+text_type! {
+    /// A known shape.
+    pub(crate) Shape: |text| match SHAPES.contains(&text) {
+        true => Ok(text),
+        false => Err(Error::usage(format!("shape \"{text}\" is not allowed, choices: [{}]", SHAPES.join(" ")))),
+    } => Error
+}
 
 impl Shape {
     /// Virtual processors.
@@ -58,58 +60,13 @@ impl Shape {
     }
 }
 
-impl FromStr for Shape {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        if SHAPES.contains(&text) {
-            return Ok(Self(text.into()));
-        }
-        Err(Error::usage(format!("shape \"{text}\" is not allowed, choices: [{}]", SHAPES.join(" "))))
-    }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl TryFrom<String> for Shape {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self, Error> {
-        text.parse()
-    }
-}
-
-impl From<Shape> for String {
-    fn from(shape: Shape) -> Self {
-        shape.0
-    }
-}
-
-/// A Go duration of hours, minutes and seconds, such as `1h30m` or `1.5s`. A bare number is none.
+/// A duration such as `1h30m` or `1.5s`. A bare number is none.
 ///
 /// # Errors
 /// The text is none.
 pub(crate) fn duration(text: &str) -> Result<Duration, Error> {
-    let wrong = || Error::usage(format!("\"{text}\": use a duration like 10m, 1h, or 30m"));
-    let mut rest = text;
-    let mut total = 0.0;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
-        let (number, after) = rest.split_at(digits);
-        let units = [("ms", 0.001), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
-        let (unit, seconds) =
-            units.into_iter().find(|(unit, _)| after.starts_with(unit)).ok_or_else(wrong)?;
-        total += number.parse::<f64>().map_err(|_| wrong())? * seconds;
-        rest = &after[unit.len()..];
-    }
-    if text.is_empty() {
-        return Err(wrong());
-    }
-    Duration::try_from_secs_f64(total).map_err(|_| wrong())
+    duration::parse(text)
+        .ok_or_else(|| Error::usage(format!("\"{text}\": use a duration like 10m, 1h, or 30m")))
 }
 
 /// The value of `--auto-pause`: 1 minute to 24 hours, in seconds.
@@ -140,13 +97,9 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_gos() {
-        assert_eq!(duration("1h30m").unwrap().as_secs(), 5400);
-        assert_eq!(duration("1.5s").unwrap().as_millis(), 1500);
-        for bad in ["", "10", "m", "1x", "-1m", "1.2.3m", "1m ", "99999999999999999999999h"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
+    fn auto_pause_is_between_a_minute_and_a_day() {
         assert_eq!(auto_pause("90s").unwrap(), 90);
+        assert!(duration("10").is_err());
         assert!(auto_pause("59s").is_err() && auto_pause("25h").is_err() && auto_pause("60").is_err());
     }
 }
