@@ -1,5 +1,6 @@
 //! The agents that a box can run; what each needs is data in `templates/agents.toml`.
 
+use super::names::nearest;
 use crate::error::Error;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -159,7 +160,7 @@ impl FromStr for Agent {
         Self::ALL.into_iter().find(|agent| agent.name() == text).ok_or_else(|| {
             let names = Self::ALL.map(Self::name);
             let error = Error::usage(format!("unknown agent \"{text}\"; pick one of: {}", names.join(", ")));
-            match super::nearest(text, &names) {
+            match nearest(text, &names) {
                 Some(near) => error.help(format!("did you mean {near}?")),
                 None => error,
             }

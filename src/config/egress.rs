@@ -1,6 +1,6 @@
 //! Where a box may connect to: an allow-list.
 
-use super::asks_for_help;
+use super::names::asks_for_help;
 use crate::error::Error;
 use std::fmt;
 use std::net::IpAddr;

@@ -1,78 +1,43 @@
 //! What a box is made of: its size and its image.
 
-use super::asks_for_help;
+use super::names::asks_for_help;
 use crate::command;
 use crate::error::Error;
-use std::fmt;
-use std::str::FromStr;
+use crate::text_type::text_type;
 
-/// A machine size such as `s-2vcpu-4gb`. Which sizes exist is the account's affair.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shape(String);
+text_type! {
+    /// A machine size such as `s-2vcpu-4gb`. Which sizes exist is the account's affair.
+    pub(crate) Shape: shape => Error
+}
 
-/// An image or template such as `devbox:1`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rootfs(String);
+text_type! {
+    /// An image or template such as `devbox:1`.
+    pub(crate) Rootfs: rootfs => Error
+}
 
 /// Longer names than this are a mistake.
 const LONGEST: usize = 128;
 
-impl Shape {
-    /// The name.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
+fn shape(text: &str) -> Result<&str, Error> {
+    if is_name(text, "._-") && !asks_for_help(text) {
+        return Ok(text);
     }
+    Err(Error::usage(format!("shape \"{text}\" is not a size")).help(format!(
+        "a size looks like s-2vcpu-4gb; list yours with: {}",
+        command::createos(["sandbox", "shapes"])
+    )))
 }
 
-impl Rootfs {
-    /// The name.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
+fn rootfs(text: &str) -> Result<&str, Error> {
+    let (name, tag) = text.split_once(':').map_or((text, None), |(name, tag)| (name, Some(tag)));
+    let name_is_good = is_name(name, "._-/") && name.split('/').all(|part| !matches!(part, "" | "." | ".."));
+    if name_is_good && !asks_for_help(text) && tag.is_none_or(|tag| is_name(tag, "._-")) {
+        return Ok(text);
     }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Display for Rootfs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl FromStr for Shape {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        if is_name(text, "._-") && !asks_for_help(text) {
-            return Ok(Self(text.into()));
-        }
-        Err(Error::usage(format!("shape \"{text}\" is not a size")).help(format!(
-            "a size looks like s-2vcpu-4gb; list yours with: {}",
-            command::createos(["sandbox", "shapes"])
-        )))
-    }
-}
-
-impl FromStr for Rootfs {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let (name, tag) = text.split_once(':').map_or((text, None), |(name, tag)| (name, Some(tag)));
-        let name_is_good =
-            is_name(name, "._-/") && name.split('/').all(|part| !matches!(part, "" | "." | ".."));
-        let name_is_good = name_is_good && !asks_for_help(text);
-        if name_is_good && tag.is_none_or(|tag| is_name(tag, "._-")) {
-            return Ok(Self(text.into()));
-        }
-        Err(Error::usage(format!("rootfs \"{text}\" is not an image name")).help(format!(
-            "an image looks like devbox:1; list them with: {}",
-            command::createos(["sandbox", "rootfs"])
-        )))
-    }
+    Err(Error::usage(format!("rootfs \"{text}\" is not an image name")).help(format!(
+        "an image looks like devbox:1; list them with: {}",
+        command::createos(["sandbox", "rootfs"])
+    )))
 }
 
 /// Letters, digits and `extra`, beginning with a letter or a digit, so that it is never taken for a flag.

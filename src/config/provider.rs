@@ -1,5 +1,6 @@
 //! Who makes the boxes.
 
+use super::names::nearest;
 use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
@@ -40,7 +41,7 @@ impl FromStr for Provider {
             _ => {
                 let error =
                     Error::usage(format!("unknown provider \"{text}\"; pick one of: createos, local"));
-                Err(match super::nearest(text, &["createos", "local"]) {
+                Err(match nearest(text, &["createos", "local"]) {
                     Some(near) => error.help(format!("did you mean {near}?")),
                     None => error,
                 })

@@ -1,24 +1,17 @@
 //! Where the worktree lands in the box.
 
 use crate::error::Error;
-use std::fmt;
-use std::str::FromStr;
+use crate::text_type::text_type;
 
-/// An absolute path of safe characters, without `..`, that is not a system folder.
-/// It is given to shells in the box as a parameter, never spliced into their text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RemoteRoot(String);
+text_type! {
+    /// An absolute path of safe characters, without `..`, that is not a system folder.
+    /// It is given to shells in the box as a parameter, never spliced into their text.
+    pub(crate) RemoteRoot: judge => Error
+}
 
 /// First components in which a workspace would hide or break the box's own system.
 const SYSTEM: [&str; 13] =
     ["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys", "tmp", "usr"];
-
-impl RemoteRoot {
-    /// The path's text.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
 
 impl Default for RemoteRoot {
     fn default() -> Self {
@@ -26,38 +19,28 @@ impl Default for RemoteRoot {
     }
 }
 
-impl fmt::Display for RemoteRoot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+fn judge(text: &str) -> Result<&str, Error> {
+    let wrong = |reason: &str| {
+        Err(Error::usage(format!("remote root \"{text}\" {reason}"))
+            .help("use an absolute path of letters, digits, . _ - and /, such as /workspace"))
+    };
+    let trimmed = text.strip_suffix('/').unwrap_or(text);
+    let Some(relative) = trimmed.strip_prefix('/') else {
+        return wrong(if text == "/" { "is the whole box" } else { "is not an absolute path" });
+    };
+    if relative.is_empty() {
+        return wrong("is the whole box");
     }
-}
-
-impl FromStr for RemoteRoot {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = |reason: &str| {
-            Err(Error::usage(format!("remote root \"{text}\" {reason}"))
-                .help("use an absolute path of letters, digits, . _ - and /, such as /workspace"))
-        };
-        let trimmed = text.strip_suffix('/').unwrap_or(text);
-        let Some(relative) = trimmed.strip_prefix('/') else {
-            return wrong(if text == "/" { "is the whole box" } else { "is not an absolute path" });
-        };
-        if relative.is_empty() {
-            return wrong("is the whole box");
-        }
-        if !relative.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c)) {
-            return wrong("has a character that is not accepted");
-        }
-        if relative.split('/').any(|part| matches!(part, "" | "." | "..") || part.starts_with('-')) {
-            return wrong("has a component that is not accepted");
-        }
-        if relative.split('/').next().is_some_and(|first| SYSTEM.contains(&first)) {
-            return wrong("is inside a system folder of the box");
-        }
-        Ok(Self(trimmed.into()))
+    if !relative.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c)) {
+        return wrong("has a character that is not accepted");
     }
+    if relative.split('/').any(|part| matches!(part, "" | "." | "..") || part.starts_with('-')) {
+        return wrong("has a component that is not accepted");
+    }
+    if relative.split('/').next().is_some_and(|first| SYSTEM.contains(&first)) {
+        return wrong("is inside a system folder of the box");
+    }
+    Ok(trimmed)
 }
 
 #[cfg(test)]

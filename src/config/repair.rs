@@ -1,6 +1,7 @@
 //! What can be kept of a `config.json` that is not valid, and which protection would be lost without the rest.
 
-use super::{Key, Settings, nearest};
+use super::names::nearest;
+use super::settings::{Key, Settings};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use std::fmt;

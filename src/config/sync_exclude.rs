@@ -1,48 +1,31 @@
 //! What file sync leaves alone.
 
-use super::asks_for_help;
+use super::names::asks_for_help;
 use crate::error::Error;
-use std::fmt;
-use std::str::FromStr;
+use crate::text_type::text_type;
 
-/// A pattern that is handed to the provider's `sync --exclude` as one argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SyncExclude(String);
-
-impl SyncExclude {
-    /// The pattern.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
+text_type! {
+    /// A pattern that is handed to the provider's `sync --exclude` as one argument.
+    pub(crate) SyncExclude: judge => Error
 }
 
-impl fmt::Display for SyncExclude {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl FromStr for SyncExclude {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let reason = if text.trim().is_empty() {
-            "is empty"
-        } else if asks_for_help(text) {
-            "would make the provider print its help; write help/ or **/help"
-        } else if text.starts_with('-') {
-            "would be taken for a flag"
-        } else if text.starts_with('!') {
-            "would take other excludes back"
-        } else if text.contains(',') || text.chars().any(char::is_control) {
-            // The provider's flag parser splits a value at commas.
-            "has a character that is not accepted"
-        } else {
-            return Ok(Self(text.into()));
-        };
-        Err(Error::usage(format!("sync exclude \"{text}\" {reason}"))
-            .help("use a name or a pattern, such as node_modules or *.log"))
-    }
+fn judge(text: &str) -> Result<&str, Error> {
+    let reason = if text.trim().is_empty() {
+        "is empty"
+    } else if asks_for_help(text) {
+        "would make the provider print its help; write help/ or **/help"
+    } else if text.starts_with('-') {
+        "would be taken for a flag"
+    } else if text.starts_with('!') {
+        "would take other excludes back"
+    } else if text.contains(',') || text.chars().any(char::is_control) {
+        // The provider's flag parser splits a value at commas.
+        "has a character that is not accepted"
+    } else {
+        return Ok(text);
+    };
+    Err(Error::usage(format!("sync exclude \"{text}\" {reason}"))
+        .help("use a name or a pattern, such as node_modules or *.log"))
 }
 
 #[cfg(test)]
