@@ -1,5 +1,6 @@
 //! `createos-sandbox setup …`: setup and doctor.
 
+use crate::config::Agent;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -28,8 +29,60 @@ pub(crate) struct SetupArgs {
     )]
     pub(crate) source: Option<String>,
 
-    /// The agent: claude-code, codex, opencode, pi, cursor or shell [env: CREATEOS_AGENT]
-    #[arg(long, value_name = "AGENT")]
+    /// The settings.
+    #[command(flatten)]
+    pub(crate) settings: SettingArgs,
+
+    /// Another chord for an action, such as delete=prefix+alt+x; give it once for each
+    #[arg(long, value_name = "ACTION=CHORD", conflicts_with = "no_keys")]
+    pub(crate) key: Vec<String>,
+
+    /// Turn Herdr's own notices on in config.toml, so that what an action did is told
+    #[arg(long, conflicts_with = "no_keys")]
+    pub(crate) notices: bool,
+
+    /// Leave config.toml alone and print the block to paste
+    #[arg(long)]
+    pub(crate) no_keys: bool,
+
+    /// Rewrite an existing config.json: flags win, other valid settings stay
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Rewrite an existing config.json from the defaults
+    #[arg(long, conflicts_with = "force")]
+    pub(crate) reset: bool,
+
+    /// Show what would change, with diffs, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Take back what setup did
+    #[arg(long, conflicts_with_all = ["local", "source", "SettingArgs", "key", "notices", "no_keys", "force", "reset"])]
+    pub(crate) undo: bool,
+
+    /// Install what is missing or too old (createos, Herdr, Bun) without asking
+    #[arg(long, conflicts_with_all = ["doctor", "undo"])]
+    pub(crate) install_missing: bool,
+
+    /// Ask no questions, and install nothing that was not asked for
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
+
+    /// One JSON document on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Warnings fail, too
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// Options that give a setting.
+#[derive(Debug, Args)]
+pub(crate) struct SettingArgs {
+    /// The agent that runs in a box.
+    #[arg(long, value_name = "AGENT", help = agents())]
     pub(crate) agent: Option<String>,
 
     /// The size of a box, such as s-2vcpu-4gb [env: CREATEOS_SHAPE]
@@ -63,51 +116,12 @@ pub(crate) struct SetupArgs {
     /// Who makes the boxes: createos, or local (on this machine, no account)
     #[arg(long, value_name = "PROVIDER")]
     pub(crate) provider: Option<String>,
+}
 
-    /// Another chord for an action, such as delete=prefix+alt+x; give it once for each
-    #[arg(long, value_name = "ACTION=CHORD", conflicts_with = "no_keys")]
-    pub(crate) key: Vec<String>,
-
-    /// Turn Herdr's own notices on in config.toml, so that what an action did is told
-    #[arg(long, conflicts_with = "no_keys")]
-    pub(crate) notices: bool,
-
-    /// Leave config.toml alone and print the block to paste
-    #[arg(long)]
-    pub(crate) no_keys: bool,
-
-    /// Rewrite an existing config.json: flags win, other valid settings stay
-    #[arg(long)]
-    pub(crate) force: bool,
-
-    /// Rewrite an existing config.json from the defaults
-    #[arg(long, conflicts_with = "force")]
-    pub(crate) reset: bool,
-
-    /// Show what would change, with diffs, and change nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-
-    /// Take back what setup did
-    #[arg(long, conflicts_with_all = ["local", "source", "agent", "shape", "rootfs", "auto_pause", "remote_root",
-        "egress", "exclude", "sync_exclude", "provider", "key", "notices", "no_keys", "force", "reset"])]
-    pub(crate) undo: bool,
-
-    /// Install what is missing or too old (createos, Herdr, Bun) without asking
-    #[arg(long, conflicts_with_all = ["doctor", "undo"])]
-    pub(crate) install_missing: bool,
-
-    /// Ask no questions, and install nothing that was not asked for
-    #[arg(long, short = 'y')]
-    pub(crate) yes: bool,
-
-    /// One JSON document on stdout
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Warnings fail, too
-    #[arg(long)]
-    pub(crate) strict: bool,
+fn agents() -> String {
+    let names: Vec<_> = Agent::all().map(Agent::name).collect();
+    let (last, others) = names.split_last().expect("there are agents");
+    format!("The agent: {} or {last} [env: CREATEOS_AGENT]", others.join(", "))
 }
 
 /// What can be set up.

@@ -1,41 +1,36 @@
 //! The agents that a box can run; what each needs is data in `templates/agents.toml`.
 
-use super::names::nearest;
+use super::names::unknown;
 use crate::error::Error;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-/// An agent by the name that `config.json` and `--agent` use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Agent {
-    /// `claude-code`
-    ClaudeCode,
-    /// `codex`
-    Codex,
-    /// `opencode`
-    Opencode,
-    /// `pi`
-    Pi,
-    /// `cursor`
-    Cursor,
-    /// `shell`: a plain login shell, nothing to install
-    Shell,
-}
+/// An agent by its place in the registry.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Agent(usize);
 
 /// What is known about an agent inside a box (contract `createos-cli.md` 9).
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentSpec {
-    /// Its name for people.
+    /// The name in `config.json`, which is that of its table.
+    #[serde(skip)]
+    name: String,
+    /// The name for people.
     pub(crate) title: String,
     /// The `HERDR_AGENT` value by which Herdr classifies the pane; none for a shell.
     #[serde(default)]
     pub(crate) label: Option<String>,
-    /// Its program.
+    /// The program that is run in the box.
     pub(crate) program: String,
+    /// What the program is always given.
+    #[serde(default)]
+    pub(crate) args: Vec<String>,
     /// The official installer, as text for a shell in the box; none when nothing is installed.
     #[serde(default)]
     pub(crate) install: Option<String>,
@@ -106,7 +101,8 @@ impl AgentSpec {
 struct Registry {
     search: Vec<String>,
     provider_variables: Vec<String>,
-    agents: BTreeMap<String, AgentSpec>,
+    #[serde(deserialize_with = "in_the_order_of_the_file")]
+    agents: Vec<AgentSpec>,
 }
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
@@ -114,26 +110,26 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
         .expect("the built-in registry is tested")
 });
 
+fn in_the_order_of_the_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<AgentSpec>, D::Error> {
+    let tables = Map::<String, Value>::deserialize(deserializer)?.into_iter();
+    let named = |(name, table)| AgentSpec::deserialize(table).map(|spec| AgentSpec { name, ..spec });
+    tables.map(|table| named(table).map_err(D::Error::custom)).collect()
+}
+
 impl Agent {
     /// Every agent, in the order of the documentation.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::ClaudeCode, Self::Codex, Self::Opencode, Self::Pi, Self::Cursor, Self::Shell];
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        (0..REGISTRY.agents.len()).map(Self)
+    }
 
     /// The name in `config.json`.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Opencode => "opencode",
-            Self::Pi => "pi",
-            Self::Cursor => "cursor",
-            Self::Shell => "shell",
-        }
+        &self.spec().name
     }
 
     /// What is known about it.
     pub(crate) fn spec(self) -> &'static AgentSpec {
-        REGISTRY.agents.get(self.name()).expect("every agent is in the built-in registry, which is tested")
+        &REGISTRY.agents[self.0]
     }
 
     /// Variables that hold keys of the agents' providers.
@@ -157,13 +153,9 @@ impl FromStr for Agent {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|agent| agent.name() == text).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name);
-            let error = Error::usage(format!("unknown agent \"{text}\"; pick one of: {}", names.join(", ")));
-            match nearest(text, &names) {
-                Some(near) => error.help(format!("did you mean {near}?")),
-                None => error,
-            }
+        Self::all().find(|agent| agent.name() == text).ok_or_else(|| {
+            let names: Vec<_> = Self::all().map(Self::name).collect();
+            unknown("agent", text, &names)
         })
     }
 }
@@ -173,18 +165,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_agent_has_its_entry_and_there_is_no_other() {
-        assert_eq!(REGISTRY.agents.len(), Agent::ALL.len());
-        for agent in Agent::ALL {
+    fn the_first_agent_is_the_default_and_only_what_is_installed_has_a_label() {
+        assert_eq!(Agent::default().name(), "claude-code");
+        for agent in Agent::all() {
             assert_eq!(agent.name().parse::<Agent>().unwrap(), agent);
-            assert_eq!(agent.spec().install.is_none(), agent == Agent::Shell);
-            assert_eq!(agent.spec().label.is_none(), agent == Agent::Shell);
+            assert_eq!(agent.spec().install.is_none(), agent.spec().label.is_none());
         }
+        let shell = "shell".parse::<Agent>().unwrap().spec();
+        assert_eq!(
+            (shell.program.as_str(), &*shell.args, &shell.install),
+            ("bash", &["-l".to_owned()][..], &None)
+        );
     }
 
     #[test]
     fn the_installers_host_is_among_the_hosts() {
-        for spec in Agent::ALL.map(Agent::spec) {
+        for spec in Agent::all().map(Agent::spec) {
             let Some(install) = &spec.install else { continue };
             let host = install.split("https://").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
             let known = spec.hosts.iter().find(|known| known.host == host).unwrap();
@@ -194,7 +190,7 @@ mod tests {
 
     #[test]
     fn an_agent_is_of_no_use_without_its_own_host_or_a_providers() {
-        for spec in Agent::ALL.map(Agent::spec).into_iter().filter(|spec| spec.install.is_some()) {
+        for spec in Agent::all().map(Agent::spec).filter(|spec| spec.install.is_some()) {
             let own = spec.hosts.iter().any(|known| known.used_for == HostUse::Agent);
             assert!(own || spec.provider, "{}", spec.title);
             assert!(spec.installer_hosts().count() <= spec.needed_hosts().count());

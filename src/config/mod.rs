@@ -23,7 +23,7 @@ pub(crate) use auto_pause::AutoPause;
 pub(crate) use egress::EgressRule;
 pub(crate) use image::{Rootfs, Shape};
 pub(crate) use names::nearest;
-pub(crate) use provider::Provider;
+pub(crate) use provider::ProviderKind;
 pub(crate) use remote_root::RemoteRoot;
 pub(crate) use repair::Dropped;
 pub(crate) use settings::{Config, Key, Settings};

@@ -1,8 +1,16 @@
 //! Names as people type them.
 
+use crate::error::Error;
+
 /// Words that the official CLI takes for a question about itself, wherever they stand in its argv (quirk Q1).
 pub(super) fn asks_for_help(text: &str) -> bool {
     matches!(text, "help" | "-h" | "--help")
+}
+
+/// The error for a name that is none of these.
+pub(super) fn unknown(what: &str, text: &str, names: &[&str]) -> Error {
+    let error = Error::usage(format!("unknown {what} \"{text}\"; pick one of: {}", names.join(", ")));
+    error.help(nearest(text, names).map_or_else(String::new, |near| format!("did you mean {near}?")))
 }
 
 /// The name that `text` was probably meant to be: the only one that begins so, or at most a third of it differs.

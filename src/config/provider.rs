@@ -1,13 +1,16 @@
 //! Who makes the boxes.
 
-use super::names::nearest;
+use super::names::unknown;
+use crate::command::{self, Command};
 use crate::error::Error;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// The program that speaks the `createos sandbox …` command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Provider {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ProviderKind {
     /// The official CLI: boxes on CreateOS, which are billed.
     #[default]
     Createos,
@@ -15,37 +18,38 @@ pub(crate) enum Provider {
     Local,
 }
 
-impl Provider {
-    /// The name in `config.json`.
-    pub(crate) fn name(self) -> &'static str {
+impl ProviderKind {
+    pub(crate) const ALL: [Self; 2] = [Self::Createos, Self::Local];
+
+    /// The word in settings and records.
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Createos => "createos",
             Self::Local => "local",
         }
     }
-}
 
-impl fmt::Display for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+    /// `createos sandbox …` or what stands for it, to be typed.
+    pub(crate) fn command(self, words: &[&str]) -> Command {
+        let lead = match self {
+            Self::Createos => command::createos(["sandbox"]),
+            Self::Local => command::own(["local", "sandbox"]),
+        };
+        words.iter().fold(lead, |command, word| command.word(*word))
     }
 }
 
-impl FromStr for Provider {
+impl fmt::Display for ProviderKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for ProviderKind {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        match text {
-            "createos" => Ok(Self::Createos),
-            "local" => Ok(Self::Local),
-            _ => {
-                let error =
-                    Error::usage(format!("unknown provider \"{text}\"; pick one of: createos, local"));
-                Err(match nearest(text, &["createos", "local"]) {
-                    Some(near) => error.help(format!("did you mean {near}?")),
-                    None => error,
-                })
-            }
-        }
+        let known = Self::ALL.into_iter().find(|kind| kind.word() == text);
+        known.ok_or_else(|| unknown("provider", text, &Self::ALL.map(Self::word)))
     }
 }

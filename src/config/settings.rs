@@ -3,7 +3,7 @@
 use super::define::settings;
 use super::names::nearest;
 use super::value::{by_worktree, many, one, paths};
-use super::{Agent, AllowFiles, AutoPause, EgressRule, Provider, RemoteRoot, Rootfs, Shape, SyncExclude};
+use super::{Agent, AllowFiles, AutoPause, EgressRule, ProviderKind, RemoteRoot, Rootfs, Shape, SyncExclude};
 use crate::error::Error;
 use crate::worktree::{Exclude, RelPath};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 settings! {
     /// Which agent runs in the box.
-    Agent agent "agent": one Agent = built_in("claude-code");
+    Agent agent "agent": one Agent = Agent::default();
     /// The machine's size.
     Shape shape "shape": one Shape = built_in("s-2vcpu-4gb");
     /// The image; the provider's own default when unset.
@@ -33,7 +33,7 @@ settings! {
     /// Files that leave although a filter of names would keep them.
     AllowFiles allow_files "allowFiles": by_worktree AllowFiles = AllowFiles::default();
     /// Who makes the boxes.
-    Provider provider "provider": one Provider = Provider::default();
+    Provider provider "provider": one ProviderKind = ProviderKind::default();
 }
 
 /// A default, which is valid by the test below.
@@ -143,7 +143,7 @@ mod tests {
         let config = Settings::default().resolve();
         assert_eq!(
             (config.agent, config.shape.as_str(), config.rootfs, config.auto_pause.as_str()),
-            (Agent::ClaudeCode, "s-2vcpu-4gb", None, "30m")
+            (Agent::default(), "s-2vcpu-4gb", None, "30m")
         );
         assert_eq!(config.remote_root.as_str(), "/workspace");
         assert!(config.egress.is_empty() && config.excludes.is_empty() && config.allow_secrets.is_empty());
@@ -151,7 +151,7 @@ mod tests {
             config.sync_excludes.iter().map(SyncExclude::as_str).collect::<Vec<_>>(),
             [".git", "node_modules"]
         );
-        assert_eq!(config.provider, Provider::Createos);
+        assert_eq!(config.provider, ProviderKind::Createos);
     }
 
     #[test]
@@ -180,9 +180,10 @@ mod tests {
 
     #[test]
     fn what_is_above_wins_and_what_is_below_stays() {
-        let above = Settings { agent: Some(Agent::Pi), egress: Some(Vec::new()), ..Settings::default() };
+        let pi: Agent = "pi".parse().unwrap();
+        let above = Settings { agent: Some(pi), egress: Some(Vec::new()), ..Settings::default() };
         let merged = above.over(Settings::parse(FULL.as_bytes()).unwrap());
-        assert_eq!((merged.agent, merged.egress.map(|rules| rules.len())), (Some(Agent::Pi), Some(0)));
-        assert_eq!(merged.provider, Some(Provider::Local));
+        assert_eq!((merged.agent, merged.egress.map(|rules| rules.len())), (Some(pi), Some(0)));
+        assert_eq!(merged.provider, Some(ProviderKind::Local));
     }
 }

@@ -26,6 +26,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use crate::config::ProviderKind;
 pub(crate) use create::{CreateSpec, Created};
 pub(crate) use credentials::{KEY_VARIABLES, STORED};
 pub(crate) use failure::{Failure, Refusal};
@@ -33,6 +34,6 @@ pub(crate) use id::{BoxId, BoxName, ProcessId};
 pub(crate) use listing::{Listing, Scope};
 pub(crate) use process::{ProcessView, StartSpec};
 pub(crate) use program::{NAME as PROGRAM_NAME, Own, official, on_path};
-pub(crate) use provider::{Provider, ProviderKind};
+pub(crate) use provider::Provider;
 pub(crate) use remote::ProviderBox;
 pub(crate) use view::{BoxView, Status};

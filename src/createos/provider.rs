@@ -3,9 +3,9 @@
 use super::json;
 use super::words;
 use super::{BoxId, Failure, Refusal};
-use crate::command::{self, Command};
+use crate::command::Command;
+use crate::config::ProviderKind;
 use crate::exec::{Ended, Run};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -17,35 +17,6 @@ use std::time::{Duration, Instant};
 pub(super) const ASK: Duration = Duration::from_secs(60);
 /// How long a box that was resumed may take to run.
 const UP: Duration = Duration::from_secs(60);
-
-/// Which provider it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum ProviderKind {
-    /// The official `createos` program.
-    Createos,
-    /// Our own `createos-sandbox local`: boxes on this machine.
-    Local,
-}
-
-impl ProviderKind {
-    /// `createos sandbox …` or what stands for it, to be typed.
-    pub(crate) fn command(self, words: &[&str]) -> Command {
-        let lead = match self {
-            Self::Createos => command::createos(["sandbox"]),
-            Self::Local => command::own(["local", "sandbox"]),
-        };
-        words.iter().fold(lead, |command, word| command.word(*word))
-    }
-
-    /// The word in settings and records.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Createos => "createos",
-            Self::Local => "local",
-        }
-    }
-}
 
 /// A provider: a program and the words before `sandbox`.
 #[derive(Debug, Clone)]

@@ -246,7 +246,7 @@ fn make_private(folder: &Path) -> Result<()> {
 mod tests {
     use super::*;
     use crate::createos::{BoxName, ProviderKind};
-    use crate::herdr::{Pane, PaneId, TerminalId};
+    use crate::herdr::{Pane, TerminalId};
     use crate::state::Phase;
 
     fn record(socket: &str, terminal: &str, pane: &str) -> Record {

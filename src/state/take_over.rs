@@ -131,7 +131,7 @@ fn record(pane: &str, mapping: &Value) -> Option<Record> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::herdr::{Pane, TerminalId};
+    use crate::herdr::Pane;
 
     const PANES: &str = r#"{"w1:p2":{"box":"hd-web-abc123","boxId":"sb-01J","agent":"codex","bin":"/r/codex",
         "processId":"proc_1","local":"/w","remote":"/workspace"},"w1:p3":{"box":7}}"#;

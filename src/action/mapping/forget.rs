@@ -98,7 +98,7 @@ pub(crate) fn forget_gone(session: &Session) -> Result<Dropped> {
     // Read before the listing: a box that is made meanwhile is not missed in it.
     let state = session.store.read()?;
     let mut dropped = Dropped::default();
-    for kind in [ProviderKind::Createos, ProviderKind::Local] {
+    for kind in ProviderKind::ALL {
         let mapped = |record: &&Record| record.provider == kind && record.phase == Phase::Ready;
         let ids: Vec<_> =
             state.records.iter().filter(mapped).filter_map(|record| record.box_id.clone()).collect();

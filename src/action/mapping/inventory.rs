@@ -1,7 +1,7 @@
 //! Every box with what we know of it: whose it is, which pane shows it. For `boxes` and `prune`.
 
 use super::session::Session;
-use crate::action::verbs::start::{is_ours, provider_kind};
+use crate::action::verbs::start::is_ours;
 use crate::createos::{BoxId, BoxView, Failure, Listing, Provider, ProviderKind, Scope};
 use crate::error::{Error, Result};
 use crate::herdr::{HerdrError, Pane};
@@ -88,7 +88,7 @@ pub(crate) fn inventory(session: &Session) -> Result<Inventory> {
     let state = session.store.read()?;
     let mut kinds: Vec<ProviderKind> = state.records.iter().map(|record| record.provider).collect();
     match session.config() {
-        Ok(config) => kinds.insert(0, provider_kind(&config)),
+        Ok(config) => kinds.insert(0, config.provider),
         // Settings that cannot be read hide no box that is mapped.
         Err(error) if kinds.is_empty() => return Err(error),
         Err(_) => {}
@@ -97,7 +97,7 @@ pub(crate) fn inventory(session: &Session) -> Result<Inventory> {
     kinds.extend(may_come.filter(|kind| session.provider(*kind).is_ok()));
     let sessions = Sessions::of(session, &state);
     let mut inventory = Inventory::default();
-    for kind in [ProviderKind::Createos, ProviderKind::Local] {
+    for kind in ProviderKind::ALL {
         if !kinds.contains(&kind) {
             continue;
         }

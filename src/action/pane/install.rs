@@ -185,7 +185,7 @@ fn without_escapes(text: &str) -> String {
 }
 
 fn with_version(provider: &Provider, id: &BoxId, agent: Agent, program: String, of_image: bool) -> Installed {
-    if agent == Agent::Shell {
+    if agent.spec().install.is_none() {
         return Installed { program, version: None, of_image: false };
     }
     // Only for the screen: an agent that prints none is as good.
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_local_box_is_told_nothing_of_images() {
-        let of = |provider| missing(Agent::ClaudeCode, 6, &[], provider).hints().join("; ");
+        let of = |provider| missing(Agent::default(), 6, &[], provider).hints().join("; ");
         assert!(of(ProviderKind::Createos).contains("image"), "{}", of(ProviderKind::Createos));
         assert!(!of(ProviderKind::Local).contains("image"), "{}", of(ProviderKind::Local));
         let local = where_it_comes_from(ProviderKind::Local, "git");

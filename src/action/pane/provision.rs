@@ -324,8 +324,13 @@ pub(crate) fn start_agent(
     let (rows, cols) = terminal::size();
     // The official attach paints a footer on the last row (quirk Q12).
     let rows = if provider.kind() == ProviderKind::Createos { rows.max(2) - 1 } else { rows };
-    let args = if agent == Agent::Shell { vec!["-l".to_owned()] } else { Vec::new() };
-    let spec = StartSpec { cwd: root.as_str().into(), rows, cols, program: program.into(), args };
+    let spec = StartSpec {
+        cwd: root.as_str().into(),
+        rows,
+        cols,
+        program: program.into(),
+        args: agent.spec().args.clone(),
+    };
     Ok(provider.process_start(id, &spec)?.id)
 }
 

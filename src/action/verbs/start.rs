@@ -5,8 +5,8 @@ use crate::action::mapping::session::Session;
 use crate::action::pane::include;
 use crate::action::report::{Notice, Report};
 use crate::command;
-use crate::config::{Agent, Config};
-use crate::createos::{BoxName, ProviderKind};
+use crate::config::Agent;
+use crate::createos::BoxName;
 use crate::error::{Error, Result};
 use crate::herdr::{Focus, Place};
 use crate::random;
@@ -47,7 +47,7 @@ pub(crate) fn start(session: &Session) -> Result<Report> {
             worktree.root().display()
         )));
     }
-    let kind = provider_kind(&config);
+    let kind = config.provider;
     session.provider(kind)?;
     include::ask_before_start(session, &worktree)?;
     let record = Record {
@@ -283,14 +283,6 @@ pub(crate) fn stayed_home(count: usize, first: &[String]) -> Option<String> {
     };
     let all = command::action("upload").flag("--dry-run");
     (count > 0).then(|| format!("stayed home for a name or a secret: {}{more}; all: {all}", names.join(", ")))
-}
-
-/// The client's word for the setting's.
-pub(crate) fn provider_kind(config: &Config) -> ProviderKind {
-    match config.provider {
-        crate::config::Provider::Createos => ProviderKind::Createos,
-        crate::config::Provider::Local => ProviderKind::Local,
-    }
 }
 
 /// The agent's name for people.

@@ -10,8 +10,7 @@ use rustix::mount::{MountPropagationFlags, UnmountFlags};
 use std::os::fd::OwnedFd;
 
 /// The host's folders with programs and libraries. A link among them is a link in the box too.
-pub(crate) const SYSTEM: [&str; 9] =
-    ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "nix", "gnu"];
+pub(crate) const SYSTEM: [&str; 9] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "nix", "gnu"];
 
 /// Builds the tree from the current folder, which is the box's root, and makes it this process's `/`.
 pub(super) fn build(order: &Order) -> Outcome<()> {

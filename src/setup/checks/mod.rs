@@ -16,7 +16,7 @@ use super::observe::{Observed, provider};
 use super::request::Request;
 use super::template::Template;
 use crate::command::Command;
-use crate::config::{Config, Provider, Settings};
+use crate::config::{Config, ProviderKind, Settings};
 use crate::paths::Paths;
 use check::Check;
 
@@ -26,7 +26,7 @@ pub(super) struct Context<'a> {
     pub(super) request: &'a Request,
     pub(super) observed: &'a Observed,
     pub(super) paths: &'a Paths,
-    pub(super) provider: Provider,
+    pub(super) provider: ProviderKind,
     /// Whether a person is there to type into what we propose.
     pub(super) on_terminal: bool,
 }
@@ -78,7 +78,7 @@ pub(super) fn before_setup(context: &Context<'_>) -> Vec<Check> {
             checks.push(programs::session(context));
         }
     }
-    if context.provider == Provider::Local {
+    if context.provider == ProviderKind::Local {
         checks.push(surroundings::local_sandbox(context));
     }
     checks
@@ -101,7 +101,7 @@ pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     checks
         .push(surroundings::agent_env(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())));
     checks.push(surroundings::notices(context));
-    if context.provider != Provider::Local {
+    if context.provider != ProviderKind::Local {
         checks.push(surroundings::local_sandbox(context));
     }
     checks.push(surroundings::mappings(context));

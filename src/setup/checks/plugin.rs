@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::check::{Check, Status};
-use crate::config::{Agent, Config, Provider, Settings};
+use crate::config::{Config, ProviderKind, Settings};
 use crate::herdr::{Manifest, Plugin};
 use crate::setup::bundle;
 use crate::setup::observe::same_folder;
@@ -120,8 +120,8 @@ pub(super) fn config(context: &Context<'_>) -> Check {
         Ok(settings) => {
             let config = settings.resolve();
             let boxes = match config.provider {
-                Provider::Createos => "boxes on CreateOS",
-                Provider::Local => "boxes on this machine",
+                ProviderKind::Createos => "boxes on CreateOS",
+                ProviderKind::Local => "boxes on this machine",
             };
             Check::ok("config", format!("agent {}, {boxes}", config.agent)).path(shown).required()
         }
@@ -137,7 +137,7 @@ pub(super) fn config(context: &Context<'_>) -> Check {
 /// Whether the account has the shape.
 pub(in crate::setup) fn shape(context: &Context<'_>) -> Check {
     let shape = context.config().shape;
-    if context.provider == Provider::Local {
+    if context.provider == ProviderKind::Local {
         return match crate::local::knows_shape(shape.as_str()) {
             Ok(()) => Check::ok("shape", format!("{shape}, shown and not enforced on this machine"))
                 .found(shape.as_str()),
@@ -173,15 +173,15 @@ pub(super) fn egress(context: &Context<'_>) -> Check {
     if config.egress.is_empty() {
         return Check::ok("egress", "open: a box may reach anything (no egress list)");
     }
-    if context.provider == Provider::Local {
+    if context.provider == ProviderKind::Local {
         return Check::fail("egress", NOT_LOCAL).fix(context.forced().only("--egress", "none")).required();
     }
     let rules = config.egress.len();
     let plural = if rules == 1 { "rule" } else { "rules" };
-    if config.agent == Agent::Shell {
-        return Check::ok("egress", format!("{rules} {plural}; a shell needs none"));
-    }
     let spec = config.agent.spec();
+    if spec.install.is_none() {
+        return Check::ok("egress", format!("{rules} {plural}; a {} needs none", spec.title.to_lowercase()));
+    }
     let registry = spec.registry.as_ref().map(|_| context.observed.registry.as_deref());
     let needed = spec.needed_hosts().chain(registry.flatten());
     let passes = |host: &str| config.egress.iter().any(|rule| rule.lets_pass(host, 443));

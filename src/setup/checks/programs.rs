@@ -3,7 +3,7 @@
 use super::Context;
 use super::check::{Check, Status};
 use crate::command::{self, Command};
-use crate::config::Provider;
+use crate::config::ProviderKind;
 use crate::setup::install;
 use crate::setup::observe::credentials::Session;
 use crate::setup::observe::programs::{OnPath, Program};
@@ -78,7 +78,9 @@ fn createos<'a>(context: &Context<'_>, words: impl IntoIterator<Item = &'a str>)
 fn not_needed(context: &Context<'_>, need: Need) -> Option<&'static str> {
     match need {
         Need::Always => None,
-        Need::Createos if context.provider == Provider::Local => Some("not needed with the local provider"),
+        Need::Createos if context.provider == ProviderKind::Local => {
+            Some("not needed with the local provider")
+        }
         Need::Createos => None,
         Need::Bun if needs_bun(context) => None,
         Need::Bun => Some("not needed by the bundled plugin"),
@@ -159,7 +161,7 @@ pub(super) fn session(context: &Context<'_>) -> Check {
     };
     let with = observed.credentials.winner();
     let check = match &observed.session {
-        Session::NotAsked if context.provider == Provider::Local => {
+        Session::NotAsked if context.provider == ProviderKind::Local => {
             return Check::skip("session", "not needed with the local provider");
         }
         Session::NotAsked => return Check::skip("session", "there is no createos to ask"),

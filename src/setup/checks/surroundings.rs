@@ -3,7 +3,7 @@
 use super::Context;
 use super::check::Check;
 use crate::command;
-use crate::config::{Agent, Provider};
+use crate::config::{Agent, ProviderKind};
 use crate::keys;
 use crate::setup::observe::files::Owner;
 use crate::setup::shim::{self, ShimState};
@@ -153,7 +153,7 @@ pub(super) fn shim(context: &Context<'_>) -> Check {
 /// Whether this machine isolates a local box: the real thing was tried.
 pub(super) fn local_sandbox(context: &Context<'_>) -> Check {
     let id = "local-sandbox";
-    let wanted = context.provider == Provider::Local;
+    let wanted = context.provider == ProviderKind::Local;
     match &context.observed.isolation {
         None => Check::skip(id, "it was not tried"),
         Some(Ok(())) => Check::ok(id, "this machine isolates local boxes"),

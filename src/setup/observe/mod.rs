@@ -9,8 +9,8 @@ use self::credentials::{Credentials, Session};
 use self::files::FileSeen;
 use self::programs::{Choice, OnPath, Program};
 use crate::command;
-use crate::config::{Provider, Settings};
-use crate::createos::{Failure, Provider as Client};
+use crate::config::{ProviderKind, Settings};
+use crate::createos::{Failure, Provider};
 use crate::error::Error;
 use crate::exec::Run;
 use crate::herdr::{Diagnostics, Herdr, Manifest, Plugin, read_registry};
@@ -108,7 +108,7 @@ pub(crate) struct Checkout {
 
 /// Who makes the boxes, as far as it is decided before anything is looked at closely: the flags, else the
 /// file, else the default.
-pub(crate) fn provider(flags: &Settings, config: &FileSeen) -> Provider {
+pub(crate) fn provider(flags: &Settings, config: &FileSeen) -> ProviderKind {
     let in_file = || Settings::salvage(config.contents()).0.provider;
     flags.provider.or_else(in_file).unwrap_or_default()
 }
@@ -124,7 +124,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
     let wanted: Vec<&Requirement> = wanted.collect();
     let choices = choose(&wanted, paths);
     let path_of = |id: &str| choices.get(id).and_then(|choice| choice.program.path().map(Path::to_path_buf));
-    let createos = path_of("createos").filter(|_| provider == Provider::Createos);
+    let createos = path_of("createos").filter(|_| provider == ProviderKind::Createos);
     let herdr = path_of("herdr").map(Herdr::new);
 
     std::thread::scope(|scope| {
@@ -133,7 +133,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
         let account = createos.as_deref().map(|path| {
             scope.spawn(move || {
                 let session = credentials::probe(path);
-                (session, asks_shapes.then(|| Client::createos(path).shapes()))
+                (session, asks_shapes.then(|| Provider::createos(path).shapes()))
             })
         });
         // Herdr would wait for ever for what a FIFO says.
@@ -142,7 +142,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
             herdr.as_ref().filter(|_| readable).map(|herdr| scope.spawn(|| herdr.config_check()));
         let server = herdr.as_ref().filter(|_| everything).map(|herdr| scope.spawn(|| herdr.compatible()));
 
-        let tried = everything || provider == Provider::Local;
+        let tried = everything || provider == ProviderKind::Local;
         let isolation = tried.then(|| scope.spawn(crate::local::probe));
 
         let keys = FileSeen::look(paths.herdr_config_file());

@@ -2,7 +2,7 @@
 //! when that is asked for.
 
 use super::backup;
-use crate::config::{AllowFiles, Dropped, Key, Provider, Settings};
+use crate::config::{AllowFiles, Dropped, Key, ProviderKind, Settings};
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::setup::change::{Change, FileChange, Line};
@@ -134,7 +134,7 @@ fn flag(key: Key) -> &'static str {
 /// The flags and `config.json` together, or `config.json` alone where it is kept, ask for both.
 pub(in crate::setup) fn refuse_local_egress(request: &Request, config: &FileSeen) -> Result<()> {
     let asks_for_both = |settings: &Settings| {
-        settings.provider == Some(Provider::Local)
+        settings.provider == Some(ProviderKind::Local)
             && settings.egress.as_ref().is_some_and(|rules| !rules.is_empty())
     };
     let kept = match request.rewrite {
@@ -163,13 +163,13 @@ pub(in crate::setup) fn fresh(settings: &Settings) -> Settings {
         remote_root: Some(defaults.remote_root),
         ..Settings::default()
     });
-    fresh.provider = fresh.provider.filter(|provider| *provider != Provider::Createos);
+    fresh.provider = fresh.provider.filter(|provider| *provider != ProviderKind::Createos);
     fresh
 }
 
 fn summary(settings: &Settings) -> String {
     let config = settings.clone().resolve();
-    let provider = if config.provider == Provider::Local { ", boxes on this machine" } else { "" };
+    let provider = if config.provider == ProviderKind::Local { ", boxes on this machine" } else { "" };
     format!("agent {}, {}{provider}", config.agent, config.shape)
 }
 
@@ -213,7 +213,7 @@ fn refuse_foreign(request: &Request, settings: &Settings) -> Result<()> {
     let Some(key) = OURS_ONLY.into_iter().find(|key| settings.get(*key).is_some()) else { return Ok(()) };
     let mut error =
         Error::failed(format!("this plugin does not know \"{}\", and would reject config.json", key.name()));
-    if request.settings.provider == Some(Provider::Local) {
+    if request.settings.provider == Some(ProviderKind::Local) {
         error =
             error.help("--provider local works with the bundled plugin only: leave out --source and --local");
         return Err(error);

@@ -9,7 +9,7 @@ pub(super) mod undo;
 mod unrecorded;
 
 use crate::command::{self, Command};
-use crate::config::Provider;
+use crate::config::ProviderKind;
 use crate::error::{Error, Result};
 use crate::keys::Chord;
 use crate::paths::Paths;
@@ -192,7 +192,7 @@ fn plan_bundle(
 ) -> Result<()> {
     let found = |id: &str| observed.programs.get(id).and_then(|program| program.path());
     let provider = crate::setup::observe::provider(&request.settings, &observed.config);
-    let createos = found("createos").filter(|_| provider == Provider::Createos);
+    let createos = found("createos").filter(|_| provider == ProviderKind::Createos);
     // A variable names Herdr for this shell only.
     let recorded = observed.recorded.as_ref().ok().and_then(Option::as_ref);
     let herdr = match observed.named.contains("herdr") {

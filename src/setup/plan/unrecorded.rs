@@ -2,7 +2,7 @@
 //! entries below our marker with our words, a `config.json` with nothing but what every setup writes.
 
 use super::config as plan_config;
-use crate::config::{Provider, Settings};
+use crate::config::{ProviderKind, Settings};
 use crate::error::{Error, Result};
 use crate::keys;
 use crate::paths::{PLUGIN_ID, Paths};
@@ -87,7 +87,7 @@ fn contains(text: &[u8], word: &str) -> bool {
 
 fn plan_config(plan: &mut Plan, file: &FileSeen, paths: &Paths) {
     let Some(now) = &file.bytes else { return };
-    let of_every_setup = [None, Some(Provider::Local)].map(|provider| {
+    let of_every_setup = [None, Some(ProviderKind::Local)].map(|provider| {
         plan_config::fresh(&Settings { provider, ..Settings::default() }).to_json().into_bytes()
     });
     if !of_every_setup.contains(now) {

@@ -88,17 +88,17 @@ impl Request {
             flag.clone().or_else(|| var(name).filter(|value| !value.is_empty()))
         };
         let settings = Settings {
-            agent: parse("--agent", or_variable(&args.agent, "CREATEOS_AGENT"))?,
-            shape: parse("--shape", or_variable(&args.shape, "CREATEOS_SHAPE"))?,
-            rootfs: parse("--rootfs", or_variable(&args.rootfs, "CREATEOS_ROOTFS"))?,
-            auto_pause: parse("--auto-pause", args.auto_pause.clone())?,
-            remote_root: parse("--remote-root", args.remote_root.clone())?,
-            egress: egress(&args.egress)?,
-            excludes: parse_each("--exclude", &args.exclude)?,
-            sync_excludes: parse_each("--sync-exclude", &args.sync_exclude)?,
+            agent: parse("--agent", or_variable(&args.settings.agent, "CREATEOS_AGENT"))?,
+            shape: parse("--shape", or_variable(&args.settings.shape, "CREATEOS_SHAPE"))?,
+            rootfs: parse("--rootfs", or_variable(&args.settings.rootfs, "CREATEOS_ROOTFS"))?,
+            auto_pause: parse("--auto-pause", args.settings.auto_pause.clone())?,
+            remote_root: parse("--remote-root", args.settings.remote_root.clone())?,
+            egress: egress(&args.settings.egress)?,
+            excludes: parse_each("--exclude", &args.settings.exclude)?,
+            sync_excludes: parse_each("--sync-exclude", &args.settings.sync_exclude)?,
             allow_secrets: None,
             allow_files: None,
-            provider: parse("--provider", args.provider.clone())?,
+            provider: parse("--provider", args.settings.provider.clone())?,
         };
         let chosen = args.key.iter().map(|text| key(text)).collect::<Result<Vec<_>>>()?;
         let mode = match (args.doctor, args.undo) {
@@ -171,17 +171,17 @@ fn again(args: &SetupArgs) -> Command {
     let once = [
         ("--local", &local),
         ("--source", &args.source),
-        ("--agent", &args.agent),
-        ("--shape", &args.shape),
-        ("--rootfs", &args.rootfs),
-        ("--auto-pause", &args.auto_pause),
-        ("--remote-root", &args.remote_root),
-        ("--provider", &args.provider),
+        ("--agent", &args.settings.agent),
+        ("--shape", &args.settings.shape),
+        ("--rootfs", &args.settings.rootfs),
+        ("--auto-pause", &args.settings.auto_pause),
+        ("--remote-root", &args.settings.remote_root),
+        ("--provider", &args.settings.provider),
     ];
     let each = [
-        ("--egress", &args.egress),
-        ("--exclude", &args.exclude),
-        ("--sync-exclude", &args.sync_exclude),
+        ("--egress", &args.settings.egress),
+        ("--exclude", &args.settings.exclude),
+        ("--sync-exclude", &args.settings.sync_exclude),
         ("--key", &args.key),
     ];
     let alone = [
