@@ -14,11 +14,12 @@ use crate::herdr::{Caller, Invocation, Place};
 use crate::ui;
 use mapping::detached;
 use mapping::session::Session;
-use pane::{include, provision, terminal};
+use pane::{include, message, provision, terminal};
 use report::{Notice, Report, error_text, print_line};
 use std::io::IsTerminal;
 use verbs::{
-    apply, ask_delete, attach, boxes, cleanup, delete, info, lifecycle, prune, reconcile, review, start, sync,
+    apply, ask_delete, attach, boxes, cleanup, delete, info, pause, prune, reconcile, resume, review, start,
+    sync,
 };
 use verbs::{undo, upload};
 
@@ -38,8 +39,8 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         HerdrCommand::Undo(args) => {
             action("undo", args.which.name.clone(), |session| undo::undo(session, &args))
         }
-        HerdrCommand::Pause(which) => action("pause", which.name, lifecycle::pause),
-        HerdrCommand::Resume(which) => action("resume", which.name, lifecycle::resume),
+        HerdrCommand::Pause(which) => action("pause", which.name, pause::pause),
+        HerdrCommand::Resume(which) => action("resume", which.name, resume::resume),
         HerdrCommand::Info(which) => action("info", which.name, info::info),
         HerdrCommand::Delete(args) => {
             action("delete", args.which.name.clone(), |session| delete::delete(session, &args))
@@ -63,10 +64,10 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
         })),
         HerdrCommand::Provision => pane(Session::open().and_then(|session| provision::provision(&session))),
         HerdrCommand::ReviewPane => pane(Session::open().and_then(|session| review::pane(&session))),
-        HerdrCommand::Message => pane(ask_delete::message()),
+        HerdrCommand::Message => pane(message::message()),
         HerdrCommand::Relay { old, argv } => return crate::relay::run(old, &argv),
         HerdrCommand::AskTrust => pane(Session::open().and_then(|session| include::ask_in_popup(&session))),
-        HerdrCommand::AskDelete => pane(Session::open().and_then(|session| ask_delete::delete(&session))),
+        HerdrCommand::AskDelete => pane(Session::open().and_then(|session| ask_delete::ask_delete(&session))),
     })
 }
 
@@ -122,8 +123,8 @@ fn tell(session: &Session, name: &str, outcome: Result<&Report, &Error>) {
     };
     let focus = session.focus().ok().flatten().map(|pane| pane.id.clone());
     if popup {
-        let text: String = text.chars().take(ask_delete::LONGEST).collect();
-        let env = [(ask_delete::MESSAGE, text.as_str())];
+        let text: String = text.chars().take(message::LONGEST).collect();
+        let env = [(message::MESSAGE, text.as_str())];
         if session.herdr.open_plugin_pane("message", Place::Popup, None, &env).is_ok() {
             return;
         }

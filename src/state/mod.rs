@@ -10,7 +10,7 @@ mod state;
 mod store;
 mod take_over;
 
-pub(crate) use record::{Outcome, Phase, Record, RecordId};
+pub(crate) use record::{Outcome, Phase, Record, RecordId, now};
 pub(crate) use state::{Made, State};
 pub(crate) use store::Store;
 pub(crate) use take_over::{TakenOver, take_over};

@@ -5,6 +5,12 @@ use crate::herdr::{Pane, PaneId, TerminalId};
 use crate::text_type::text_type;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Seconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
 
 text_type! {
     /// A record's id: 8 lower-case hex digits, also the name of its lock.

@@ -4,7 +4,7 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::exec::Run;
 use crate::paths::own_binary;
-use crate::state::{Phase, RecordId};
+use crate::state::{Phase, RecordId, now};
 use std::path::Path;
 
 /// A box that could not be deleted is left alone for so long after its start, in seconds.
@@ -40,7 +40,7 @@ pub(crate) fn finish_abandoned(session: &Session) -> Result<()> {
         if matches!(record.phase, Phase::Ready) {
             continue;
         }
-        let age = crate::action::verbs::start::now().abs_diff(record.created_at);
+        let age = now().abs_diff(record.created_at);
         if record.phase == Phase::Leftover && record.box_id.is_some() && age < AGAIN {
             // Its failure was told with the command to type; it is tried again later, not at every key.
             continue;

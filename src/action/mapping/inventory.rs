@@ -1,7 +1,7 @@
 //! Every box with what we know of it: whose it is, which pane shows it. For `boxes` and `prune`.
 
+use super::naming::is_ours;
 use super::session::Session;
-use crate::action::verbs::start::is_ours;
 use crate::createos::{BoxId, BoxView, Failure, Listing, Provider, ProviderKind, Scope};
 use crate::error::{Error, Result};
 use crate::herdr::{HerdrError, Pane};
@@ -95,7 +95,7 @@ pub(crate) fn inventory(session: &Session) -> Result<Inventory> {
     }
     let may_come = state.made.iter().filter(|made| made.id.is_none()).filter_map(|made| made.provider);
     kinds.extend(may_come.filter(|kind| session.provider(*kind).is_ok()));
-    let sessions = Sessions::of(session, &state);
+    let sessions = Sessions::look_at(session, &state);
     let mut inventory = Inventory::default();
     for kind in ProviderKind::ALL {
         if !kinds.contains(&kind) {
@@ -141,7 +141,7 @@ fn live(provider: &Provider, state: &State) -> Result<Listing, Failure> {
 }
 
 fn item(state: &State, sessions: &Sessions, provider: ProviderKind, view: BoxView) -> Item {
-    let record = of_box(state, provider, &view);
+    let record = record_of_box(state, provider, &view);
     let owner = match record {
         // What a failed start has left is nothing that a pane shows.
         Some(record) if record.phase == Phase::Leftover => Owner::Unmapped,
@@ -163,7 +163,7 @@ enum Panes {
 }
 
 impl Sessions {
-    fn of(session: &Session, state: &State) -> Self {
+    fn look_at(session: &Session, state: &State) -> Self {
         let mut found = BTreeMap::new();
         for record in state.records.iter().filter(|record| !record.is_of_any_session()) {
             found.entry(record.socket.clone()).or_insert_with(|| {
@@ -199,7 +199,11 @@ impl Sessions {
 }
 
 /// The record of a box: by its id, or by its name while its create call has not told the id.
-pub(crate) fn of_box<'a>(state: &'a State, provider: ProviderKind, view: &BoxView) -> Option<&'a Record> {
+pub(crate) fn record_of_box<'a>(
+    state: &'a State,
+    provider: ProviderKind,
+    view: &BoxView,
+) -> Option<&'a Record> {
     state.records.iter().find(|record| match &record.box_id {
         Some(id) => *id == view.id,
         None => record.create_called && record.provider == provider && record.name.as_str() == view.name,

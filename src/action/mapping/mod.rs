@@ -3,7 +3,9 @@
 pub(super) mod detached;
 pub(super) mod forget;
 pub(super) mod inventory;
+pub(super) mod naming;
 pub(super) mod program;
 pub(super) mod restore;
+pub(super) mod running;
 pub(super) mod session;
 pub(super) mod which;

@@ -1,7 +1,7 @@
 //! A mapping that is lost while its box lives: the state file was moved aside, or deleted.
 
+use super::naming::installation_of;
 use super::session::{Session, box_id};
-use crate::action::verbs::start::installation_of;
 use crate::createos::Refusal;
 use crate::error::Result;
 use crate::state::Record;

@@ -1,7 +1,6 @@
 //! What every action has at hand: who called, Herdr, the state, the settings, the providers.
 
 use super::program;
-use crate::action::verbs::start::RECORD;
 use crate::config::Config;
 use crate::createos::{BoxId, Provider, ProviderBox, ProviderKind};
 use crate::error::{Error, Result};
@@ -11,6 +10,9 @@ use crate::state::{Record, RecordId, Store, TakenOver, take_over};
 use crate::worktree::Worktree;
 use std::cell::OnceCell;
 use std::path::PathBuf;
+
+/// The variable that tells a pane which record it shows.
+pub(crate) const RECORD: &str = "CREATEOS_SANDBOX_RECORD";
 
 /// One action's surroundings.
 pub(crate) struct Session {

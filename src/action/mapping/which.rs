@@ -20,7 +20,7 @@ pub(crate) struct Chosen {
 ///
 /// # Errors
 /// Herdr or the state cannot be read.
-pub(crate) fn of_pane(session: &Session) -> Result<Option<Record>> {
+pub(crate) fn record_of_pane(session: &Session) -> Result<Option<Record>> {
     let Some(pane) = session.focus()? else { return Ok(None) };
     let state = session.store.read()?;
     Ok(state.of_terminal(&session.socket, &pane.terminal).cloned())
@@ -55,7 +55,7 @@ pub(crate) fn choose(session: &Session) -> Result<Chosen> {
     if let Some(record) = named(session)? {
         return ready(record).map(|record| Chosen { record, by_worktree: false });
     }
-    if let Some(record) = of_pane(session)? {
+    if let Some(record) = record_of_pane(session)? {
         return ready(record).map(|record| Chosen { record, by_worktree: false });
     }
     let nothing = || {

@@ -1,10 +1,10 @@
 //! The box of a start: made under a name that is in the record before, and taken back when the start fails.
 
 use crate::action::mapping::forget::{delete_box, find_box};
+use crate::action::mapping::naming::renamed;
 use crate::action::mapping::restore::restore;
 use crate::action::mapping::session::Session;
 use crate::action::report::full_message;
-use crate::action::verbs::start::renamed;
 use crate::command;
 use crate::config::Config;
 use crate::createos::{CreateSpec, Created, Failure, Provider, ProviderKind, Refusal};

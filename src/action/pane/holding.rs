@@ -3,10 +3,11 @@
 use super::bring_back::bring_back;
 use super::label::{Shows, name_own};
 use super::terminal::{self, Keys, LoneKeys, Typed};
+use crate::action::mapping::naming::title;
 use crate::action::mapping::restore::is_deleted;
+use crate::action::mapping::session::RECORD;
 use crate::action::mapping::session::Session;
 use crate::action::report::error_text;
-use crate::action::verbs::start::{RECORD, title};
 use crate::command;
 use crate::error::{Error, Result};
 use crate::exec::Run;

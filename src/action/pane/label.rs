@@ -1,8 +1,8 @@
 //! What a pane is called: the agent, the worktree and the box that it shows, or that it is in no box. Only while the
 //! person has not named it.
 
+use crate::action::mapping::naming::title;
 use crate::action::mapping::session::Session;
-use crate::action::verbs::start::title;
 use crate::herdr::Pane;
 use crate::state::Record;
 use crate::ui;

@@ -1,15 +1,19 @@
 //! The pane that shows a box: how it comes up, what it shows while and after the agent runs, what is typed there.
 
+pub(super) mod agent;
 pub(super) mod archive;
 pub(super) mod back_off;
 pub(super) mod bring_back;
 pub(super) mod create;
+pub(super) mod end;
 pub(super) mod holding;
 pub(super) mod include;
 pub(super) mod install;
 pub(super) mod label;
+pub(super) mod message;
 pub(super) mod provision;
 pub(super) mod sheet;
 pub(super) mod show;
 pub(super) mod signal;
+pub(super) mod stayed;
 pub(super) mod terminal;

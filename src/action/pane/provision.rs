@@ -1,5 +1,6 @@
 //! `provision`: the process of the pane that `start` opens. Five visible steps, then the agent's terminal.
 
+use super::agent::start_agent;
 use super::archive;
 use super::create::{create, take_back};
 use super::holding;
@@ -8,27 +9,24 @@ use super::install::{self, Installed};
 use super::label::{Shows, name_own};
 use super::show;
 use super::signal::Stop;
-use super::terminal;
+use super::stayed::Stayed;
 use crate::action::mapping::detached;
+use crate::action::mapping::naming::title;
 use crate::action::mapping::restore::restore;
-use crate::action::mapping::session::Session;
+use crate::action::mapping::running::UP;
+use crate::action::mapping::session::{RECORD, Session};
 use crate::action::report::error_text;
-use crate::action::verbs::start::{RECORD, STAYED, stayed_home, title};
 use crate::command;
 use crate::config::{Agent, Config, RemoteRoot};
-use crate::createos::{BoxId, ProcessId, Provider, ProviderBox, ProviderKind, StartSpec};
+use crate::createos::{Provider, ProviderBox};
 use crate::error::{Error, Result};
 use crate::fs::Lock;
 use crate::merge;
 use crate::state::{Outcome, Phase, Record, RecordId};
 use crate::ui::{self, Steps};
-use crate::worktree::{self, Packed, Reason, Selection, Worktree};
+use crate::worktree::{self, Packed, Selection, Worktree};
 use std::fs::File;
 use std::io::Read;
-use std::time::Duration;
-
-/// How long after `create` and `resume` a box may take to run.
-pub(crate) const UP: Duration = Duration::from_secs(60);
 
 /// Runs in the plugin pane, from the record that its environment names.
 ///
@@ -120,14 +118,6 @@ fn tell_ready(session: &Session, id: &RecordId, stayed: Stayed) -> Result<()> {
         record.outcome = Some(Outcome { ok: true, stayed: count, stayed_files: first, ..Outcome::default() });
         Ok(())
     })
-}
-
-/// What stayed home for a name or a secret.
-#[derive(Default)]
-struct Stayed {
-    count: usize,
-    /// The first few names.
-    first: Vec<String>,
 }
 
 struct Provision<'a> {
@@ -268,11 +258,7 @@ impl<'a> Provision<'a> {
     ) -> Result<()> {
         let mut sent = Sent { file, steps: &mut self.steps, done: 0, shown: 0, total: packed.archive_bytes };
         merge::Remote::push(remote, &mut sent, archive)?;
-        let kept = |reason| matches!(reason, Reason::Denied | Reason::Secret);
-        let mut names = packed.stayed.iter().filter(|stayed| kept(stayed.reason)).map(|stayed| &stayed.path);
-        let first: Vec<String> =
-            names.by_ref().take(STAYED).map(|path| path.to_string_lossy().into()).collect();
-        self.stayed = Stayed { count: first.len() + names.count(), first };
+        self.stayed = Stayed::of_packed(packed);
         let home = packed.stayed.len();
         let mut what = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
         if home > 0 {
@@ -282,7 +268,7 @@ impl<'a> Provision<'a> {
             what.push_str(" (upload --dry-run)");
         }
         self.steps.done("upload", &what);
-        if let Some(stayed) = stayed_home(self.stayed.count, &self.stayed.first) {
+        if let Some(stayed) = self.stayed.words() {
             ui::paragraph(format!("       {stayed}"));
         }
         Ok(())
@@ -308,30 +294,6 @@ impl Read for Sent<'_> {
         }
         Ok(count)
     }
-}
-
-/// Starts the agent on a PTY of the pane's size.
-///
-/// # Errors
-/// The provider's refusal.
-pub(crate) fn start_agent(
-    provider: &Provider,
-    id: &BoxId,
-    root: &RemoteRoot,
-    agent: Agent,
-    program: &str,
-) -> Result<ProcessId> {
-    let (rows, cols) = terminal::size();
-    // The official attach paints a footer on the last row (quirk Q12).
-    let rows = if provider.kind() == ProviderKind::Createos { rows.max(2) - 1 } else { rows };
-    let spec = StartSpec {
-        cwd: root.as_str().into(),
-        rows,
-        cols,
-        program: program.into(),
-        args: agent.spec().args.clone(),
-    };
-    Ok(provider.process_start(id, &spec)?.id)
 }
 
 fn shown(installed: &Installed) -> String {

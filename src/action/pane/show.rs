@@ -1,12 +1,12 @@
 //! The pane that shows a box: the attach child, and what its end means.
 
 use super::back_off::BackOff;
-use super::bring_back::find_end;
+use super::end::{End, find_end};
 use super::holding::{hold, hold_and_bring_back};
 use super::terminal::{self, Keys, LoneKeys, Typed};
+use crate::action::mapping::naming::title;
 use crate::action::mapping::restore::is_deleted;
 use crate::action::mapping::session::{Session, box_id};
-use crate::action::verbs::start::title;
 use crate::config::Agent;
 use crate::createos::{ProcessId, Provider, ProviderKind};
 use crate::error::Result;
@@ -27,25 +27,6 @@ const FIRST_WORDS: Duration = Duration::from_secs(2);
 
 /// A first attach that is lost sooner has answered nothing that a program asks at its start.
 const ANSWERED: Duration = Duration::from_secs(3);
-
-/// How an attach has ended; told apart by asking, since its exit code says little (quirk Q12).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum End {
-    /// The agent still runs, the person looked away.
-    Detached,
-    /// The agent ended, with its exit code or signal if known.
-    Exited(String),
-    /// The box is paused.
-    Paused,
-    /// The box has failed.
-    Failed,
-    /// The box is being deleted.
-    Going,
-    /// The box is deleted, which is proven.
-    Gone,
-    /// The connection ended, or the provider cannot be asked.
-    Lost(String),
-}
 
 /// Shows a box until the person closes the pane. `_owned` is the record's lock: while this runs the
 /// pane has an owner.

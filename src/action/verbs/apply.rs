@@ -1,8 +1,8 @@
 //! `apply`: the box's new work comes home. The merge is `merge`'s; this is its driver and result line.
 
+use crate::action::mapping::running::run_box;
 use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
-use crate::action::pane::bring_back::run_box;
 use crate::action::report::{Notice, Report};
 use crate::action::work::propose::{elsewhere, in_step, is_there, ledger, pasted, propose, propose_again};
 use crate::cli::{ApplyArgs, ClashArg};

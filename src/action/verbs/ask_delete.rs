@@ -1,39 +1,21 @@
-//! What the popups run: a message to read, and the question before a delete.
+//! `ask-delete`: the popup that asks before a delete.
 
 use super::delete::delete_now;
-use super::start::title;
+use crate::action::mapping::naming::title;
+use crate::action::mapping::running::run_box;
 use crate::action::mapping::session::Session;
-use crate::action::pane::bring_back::run_box;
+use crate::action::pane::message::closed;
 use crate::action::pane::sheet::Sheet;
 use crate::action::report::error_text;
 use crate::action::work::home::{self, NotHome};
 use crate::error::{Error, Result};
 use crate::ui;
 
-/// The variable that carries a message to its popup.
-pub(crate) const MESSAGE: &str = "CREATEOS_SANDBOX_MESSAGE";
-/// Longer messages are cut: they travel in one environment variable.
-pub(crate) const LONGEST: usize = 6_000;
-
-/// Shows a message until a key is pressed.
-///
-/// # Errors
-/// The terminal cannot be read.
-pub(crate) fn message() -> Result<()> {
-    let text = std::env::var(MESSAGE).unwrap_or_default();
-    closed(ui::visible(&text))
-}
-
-/// Shows text until a key is pressed.
-fn closed(text: String) -> Result<()> {
-    Sheet::closable(text).ask(|_| Some(())).map(|_| ())
-}
-
 /// Asks before a box is deleted, and deletes it on `y` or on the delete key again.
 ///
 /// # Errors
 /// The record is gone, or the terminal cannot be read. A provider's refusal is shown.
-pub(crate) fn delete(session: &Session) -> Result<()> {
+pub(crate) fn ask_delete(session: &Session) -> Result<()> {
     let record =
         session.named_record().ok_or_else(|| Error::failed("the box of this question is gone already"))?;
     let question = |found: &[(&str, String)]| {

@@ -1,9 +1,11 @@
 //! `attach`: brings the box and its agent back, and shows it in the pane that has it or in a new one.
 
-use super::start::{RECORD, title};
+use crate::action::mapping::naming::title;
+use crate::action::mapping::running::run_box;
+use crate::action::mapping::session::RECORD;
 use crate::action::mapping::session::{Session, box_id};
 use crate::action::mapping::which::choose;
-use crate::action::pane::bring_back::{bring_back, bring_back_alone, run_box};
+use crate::action::pane::bring_back::{bring_back, bring_back_alone};
 use crate::action::report::{Notice, Report};
 use crate::createos::{ProcessId, Status};
 use crate::error::{Error, Result};

@@ -1,9 +1,9 @@
 //! `delete`: for ever, after a second word of the person's.
 
-use super::start::{RECORD, now};
 use crate::action::mapping::forget::{delete_box, find_box, or_elsewhere, ours};
+use crate::action::mapping::session::RECORD;
 use crate::action::mapping::session::Session;
-use crate::action::mapping::which::{named, of_pane};
+use crate::action::mapping::which::{named, record_of_pane};
 use crate::action::report::{Notice, Report};
 use crate::action::work::home::{self, NotHome};
 use crate::action::work::propose::ledger;
@@ -11,6 +11,7 @@ use crate::cli::DeleteArgs;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
+use crate::state::now;
 use crate::state::{Phase, Record};
 use crate::ui;
 use std::fmt::Write;
@@ -26,7 +27,7 @@ const ARMED: u64 = 60;
 pub(crate) fn delete(session: &Session, args: &DeleteArgs) -> Result<Report> {
     let record = match named(session)? {
         Some(record) => record,
-        None => of_pane(session)?.ok_or_else(|| {
+        None => record_of_pane(session)?.ok_or_else(|| {
             Error::failed("this pane has no box, so nothing was deleted")
                 .help("if you meant to close the tab: Herdr's close_tab, herdr tab close")
                 .help(format!("delete a box by its name: {}", command::action("delete").on("BOX")))

@@ -1,7 +1,7 @@
 //! `info`: what is mapped to the pane, and what of it is not here.
 
 use super::delete::told;
-use super::start::title;
+use crate::action::mapping::naming::title;
 use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
 use crate::action::report::{Notice, Report};

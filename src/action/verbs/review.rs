@@ -1,10 +1,10 @@
 //! `review`: the box's new work and its judgement on the screen, applied on `y`.
 
 use super::apply::{carry_out, names_of, put_back_words};
-use super::start::RECORD;
+use crate::action::mapping::running::run_box;
+use crate::action::mapping::session::RECORD;
 use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
-use crate::action::pane::bring_back::run_box;
 use crate::action::pane::terminal::{self, Keys, Typed};
 use crate::action::report::{Notice, Report, error_text};
 use crate::action::work::propose::{elsewhere, is_there, ledger, propose};

@@ -1,28 +1,23 @@
 //! `start`: reserves the pane, opens a pane of this plugin, waits for what provision tells.
 
 use crate::action::mapping::detached;
-use crate::action::mapping::session::Session;
+use crate::action::mapping::naming::{box_name, installation_of, title};
+use crate::action::mapping::session::{RECORD, Session};
 use crate::action::pane::include;
+use crate::action::pane::stayed::Stayed;
 use crate::action::report::{Notice, Report};
 use crate::command;
-use crate::config::Agent;
 use crate::createos::BoxName;
 use crate::error::{Error, Result};
 use crate::herdr::{Focus, Place};
-use crate::random;
-use crate::state::{Outcome, Phase, Record, RecordId, State};
-use crate::ui;
-use crate::worktree::Worktree;
+use crate::state::{Outcome, Phase, Record, RecordId, State, now};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// How long provision may take.
 const LONGEST: Duration = Duration::from_secs(600);
 /// How long the new pane may take to take its record's lock.
 const PANE: Duration = Duration::from_secs(30);
-/// The variable that tells a pane which record it shows.
-pub(crate) const RECORD: &str = "CREATEOS_SANDBOX_RECORD";
-
 /// Starts an agent in a new box.
 ///
 /// # Errors
@@ -110,7 +105,9 @@ fn already(session: &Session) -> Result<Report> {
     Ok(match starting_in(session, &state)? {
         Some(record) => already_report(&record),
         // The other process has not written its record yet.
-        None => of(None, Report::new("a start from this pane is already running"), "already-starting"),
+        None => {
+            with_members(None, Report::new("a start from this pane is already running"), "already-starting")
+        }
     })
 }
 
@@ -159,11 +156,11 @@ fn starting_in(session: &Session, state: &State) -> Result<Option<Record>> {
 fn already_report(record: &Record) -> Report {
     let place = record.pane.as_ref().map_or("a new pane".to_owned(), |pane| format!("pane {pane}"));
     let text = format!("{} is already starting in box {}, in {place}", title(record), record.name);
-    of(Some(record), Report::new(text), "already-starting").on(record.pane.as_ref())
+    with_members(Some(record), Report::new(text), "already-starting").on(record.pane.as_ref())
 }
 
 /// The report with every member of the result line; what is not known yet is left out.
-fn of(record: Option<&Record>, report: Report, result: &str) -> Report {
+fn with_members(record: Option<&Record>, report: Report, result: &str) -> Report {
     let id = record.and_then(|record| record.box_id.as_ref());
     let pane = record.and_then(|record| record.pane.as_ref());
     report
@@ -258,10 +255,10 @@ fn finish(
     let record = record.ok_or_else(|| Error::failed("the box was deleted while it started"))?;
     let besides = shown.map(|name| format!("; this pane shows box {name}")).unwrap_or_default();
     let mut text = format!("{} runs in box {}{besides}", title(record), record.name);
-    if let Some(stayed) = stayed_home(outcome.stayed, &outcome.stayed_files) {
+    if let Some(stayed) = Stayed::of_a_start(outcome).words() {
         text = format!("{text}\n  {stayed}");
     }
-    let mut report = of(Some(record), Report::new(text), "started");
+    let mut report = with_members(Some(record), Report::new(text), "started");
     if outcome.stayed > 0 {
         report = report.field("stayed", outcome.stayed).field("stayedFiles", outcome.stayed_files.clone());
     }
@@ -269,73 +266,6 @@ fn finish(
         // The new pane has the focus and shows it, unless a second box needs saying, or the person is elsewhere.
         .notice(if besides.is_empty() && focus == Focus::Moves { Notice::Nothing } else { Notice::Toast })
         .on(record.pane.as_ref()))
-}
-
-/// How many names of what stayed home a start says.
-pub(crate) const STAYED: usize = 5;
-
-/// Which files stayed home for a name or a secret, and what shows them all; nothing when none did.
-pub(crate) fn stayed_home(count: usize, first: &[String]) -> Option<String> {
-    let names: Vec<_> = first.iter().map(|name| ui::visible_line(name)).collect();
-    let more = match count.saturating_sub(names.len()) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let all = command::action("upload").flag("--dry-run");
-    (count > 0).then(|| format!("stayed home for a name or a secret: {}{more}; all: {all}", names.join(", ")))
-}
-
-/// The agent's name for people.
-pub(crate) fn title(record: &Record) -> String {
-    record.agent.parse::<Agent>().map_or_else(|_| record.agent.clone(), |agent| agent.spec().title.clone())
-}
-
-/// Seconds since 1970.
-pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
-}
-
-fn box_name(worktree: &Worktree, installation: &str) -> Result<BoxName> {
-    let folder = worktree.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    new_name(&folder, installation)
-}
-
-/// `hd-<repo ≤8>-<installation 4><random 5>`, at most 22 characters.
-fn new_name(folder: &str, installation: &str) -> Result<BoxName> {
-    let repo: String = folder
-        .to_ascii_lowercase()
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .collect::<String>()
-        .split('-')
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("-")
-        .chars()
-        .take(8)
-        .collect();
-    let repo = repo.trim_end_matches('-');
-    let repo = if repo.is_empty() { "box" } else { repo };
-    let name = format!("hd-{repo}-{installation}{}", random::letters(5));
-    name.parse().map_err(|error| Error::failed(format!("{error}")))
-}
-
-/// Another name for the same record, when one is taken.
-pub(crate) fn renamed(name: &BoxName) -> Result<BoxName> {
-    let stem = &name.as_str()[..name.as_str().len() - 5];
-    format!("{stem}{}", random::letters(5)).parse().map_err(|error| Error::failed(format!("{error}")))
-}
-
-/// The installation's four characters in one of our names.
-pub(crate) fn installation_of(name: &BoxName) -> String {
-    let text = name.as_str();
-    text.rsplit('-').next().unwrap_or_default().chars().take(4).collect()
-}
-
-/// Whether a box name is one of this installation's.
-pub(crate) fn is_ours(name: &str, installation: &str) -> bool {
-    let Some(last) = name.strip_prefix("hd-").and_then(|rest| rest.rsplit('-').next()) else { return false };
-    last.len() == 9 && last.starts_with(installation)
 }
 
 #[cfg(test)]
@@ -383,21 +313,5 @@ mod tests {
         let told = too_long();
         assert_eq!((told.ok, told.error.as_str()), (false, "the start did not finish within 10 minutes"));
         assert!(told.fix.contains("closing it deletes the box"), "{told:?}");
-    }
-
-    #[test]
-    fn names_fit_and_say_repo_and_installation() {
-        for (folder, stem) in
-            [("WebShop Front", "hd-webshop-ab3d"), ("été", "hd-t-ab3d"), ("---", "hd-box-ab3d")]
-        {
-            let name = new_name(folder, "ab3d").unwrap();
-            assert!(name.as_str().starts_with(stem), "{name}");
-            assert!(name.as_str().len() <= 22);
-            assert_eq!(installation_of(&name), "ab3d");
-            assert!(is_ours(name.as_str(), "ab3d") && !is_ours(name.as_str(), "zzzz"));
-            let other = renamed(&name).unwrap();
-            assert_eq!(other.as_str().len(), name.as_str().len());
-            assert!(is_ours(other.as_str(), "ab3d"));
-        }
     }
 }

@@ -4,18 +4,18 @@ mod key;
 mod sessions;
 
 use self::key::sync_key;
+use crate::action::mapping::running::run_box;
+use crate::action::mapping::session::RECORD;
 use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
-use crate::action::pane::bring_back::run_box;
 use crate::action::pane::include;
 use crate::action::report::{Notice, Report};
-use crate::action::verbs::start::RECORD;
 use crate::command;
 use crate::createos::{ProviderBox, ProviderKind};
 use crate::error::{Error, Result};
 use crate::fs::Lock;
 use crate::herdr::Place;
-use crate::state::Record;
+use crate::state::{Record, now};
 use crate::ui;
 use crate::worktree::{Worktree, sync_patterns};
 use std::path::PathBuf;
@@ -112,7 +112,7 @@ pub(crate) fn pane(session: &Session) -> Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         let _ignored = signal_hook::flag::register(signal, Arc::clone(&stopped));
     }
-    let began = sessions::now();
+    let began = now();
     let ended = remote.provider.watched(words).run();
     sessions::end_sessions(session.paths.home(), &remote.id, began);
     match ended?.code() {

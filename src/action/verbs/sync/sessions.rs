@@ -3,19 +3,15 @@
 use crate::command;
 use crate::createos::BoxId;
 use crate::exec::Run;
+use crate::state::now;
 use crate::ui;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// A line for each session: its identifier and its name.
 const TEMPLATE: &str = "{{range .}}{{.Identifier}} {{.Name}}{{\"\\n\"}}{{end}}";
 /// Mutagen's daemon answers at once, or not at all.
 const LIMIT: Duration = Duration::from_secs(10);
-
-/// Seconds since 1970, which the names of sessions end with.
-pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs())
-}
 
 /// Terminates the sessions of this box that were begun between `began` and now. Those of another sync, of another box or
 /// of a person stay. Where there is no Mutagen, there are none.

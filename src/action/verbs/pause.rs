@@ -1,9 +1,7 @@
-//! `pause` and `resume`.
+//! `pause`: a snapshot is kept, nothing runs.
 
-use super::attach::wake;
 use crate::action::mapping::session::Session;
 use crate::action::mapping::which::{Chosen, choose};
-use crate::action::pane::bring_back::run_box;
 use crate::action::report::Report;
 use crate::createos::Status;
 use crate::error::Result;
@@ -27,25 +25,12 @@ pub(crate) fn pause(session: &Session) -> Result<Report> {
     Ok(report(&chosen, "is paused"))
 }
 
-/// Brings a paused box back. A running one is fine.
-///
-/// # Errors
-/// There is no box, or the provider refuses.
-pub(crate) fn resume(session: &Session) -> Result<Report> {
-    let chosen = choose(session)?;
-    let remote = session.remote(&chosen.record)?;
-    run_box(session, &chosen.record, &remote.provider, &remote.id)?;
-    if session.store.is_holding(&chosen.record.id)? {
-        wake(session, &chosen.record.id)?;
-    }
-    Ok(report(&chosen, "runs"))
-}
-
 fn by_hand(session: &Session, chosen: &Chosen, paused: bool) -> Result<()> {
     session.store.change(&chosen.record.id, |record| record.paused_by_hand = paused)
 }
 
-fn report(chosen: &Chosen, what: &str) -> Report {
+/// The box, and what it does now.
+pub(crate) fn report(chosen: &Chosen, what: &str) -> Report {
     let by_worktree = if chosen.by_worktree { " (the only box of this worktree)" } else { "" };
     Report::new(format!("box {} {what}{by_worktree}", chosen.record.name))
         .field("box", chosen.record.name.as_str())

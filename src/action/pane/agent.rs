@@ -1,0 +1,30 @@
+//! An agent's process: started on a terminal of the pane's size.
+
+use super::terminal;
+use crate::config::{Agent, RemoteRoot};
+use crate::createos::{BoxId, ProcessId, Provider, ProviderKind, StartSpec};
+use crate::error::Result;
+
+/// Starts the agent on a PTY of the pane's size.
+///
+/// # Errors
+/// The provider's refusal.
+pub(crate) fn start_agent(
+    provider: &Provider,
+    id: &BoxId,
+    root: &RemoteRoot,
+    agent: Agent,
+    program: &str,
+) -> Result<ProcessId> {
+    let (rows, cols) = terminal::size();
+    // The official attach paints a footer on the last row (quirk Q12).
+    let rows = if provider.kind() == ProviderKind::Createos { rows.max(2) - 1 } else { rows };
+    let spec = StartSpec {
+        cwd: root.as_str().into(),
+        rows,
+        cols,
+        program: program.into(),
+        args: agent.spec().args.clone(),
+    };
+    Ok(provider.process_start(id, &spec)?.id)
+}

@@ -1,0 +1,119 @@
+//! `boxes`: every box, redrawn in place every five seconds.
+
+mod item;
+mod screen;
+mod table;
+
+pub(crate) use item::{delete, not_home};
+
+use crate::action::mapping::inventory::{Inventory, inventory};
+use crate::action::mapping::session::Session;
+use crate::action::pane::terminal::{self, Keys, Typed};
+use crate::action::report::{Notice, Report};
+use crate::command;
+use crate::error::{Error, Result};
+use crate::herdr::Place;
+use crate::ui;
+use screen::Screen;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+/// How often the list is asked for.
+const EVERY: Duration = Duration::from_secs(5);
+/// The alternate screen without a cursor, and back.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l";
+const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
+
+/// After a key: opens the pane that shows the list.
+///
+/// # Errors
+/// Herdr refuses the pane.
+pub(crate) fn open(session: &Session) -> Result<Report> {
+    session.herdr.open_plugin_pane("boxes", Place::Overlay, None, &[]).map_err(|error| {
+        Error::from(error).help(format!("or see them in a terminal: {}", command::action("boxes")))
+    })?;
+    Ok(Report::new("").notice(Notice::Nothing).field("result", "opened"))
+}
+
+/// Shows the list until `q` or Esc, or until a box is attached to. Without a terminal it is printed once.
+///
+/// # Errors
+/// The terminal cannot be read; without one, no provider can be asked.
+pub(crate) fn boxes(session: &Session) -> Result<()> {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        let inventory = inventory(session)?.or_error()?;
+        for warning in inventory.warnings() {
+            ui::note(format!("warning: {warning}"));
+        }
+        let screen = Screen { items: Some(inventory.items), ..Screen::default() };
+        ui::line(screen.rows(session, usize::MAX).join("\n"));
+        return Ok(());
+    }
+    let resized = Arc::new(AtomicBool::new(false));
+    // Registered so that a change of the size interrupts the wait for keys.
+    let _kept = signal_hook::flag::register(signal_hook::consts::SIGWINCH, Arc::clone(&resized));
+    let keys = Keys::take()?;
+    let _closed = ui::raw(ENTER.as_bytes());
+    let result = watch(session, &keys, &resized);
+    let _closed = ui::raw(LEAVE.as_bytes());
+    result
+}
+
+fn watch(session: &Session, keys: &Keys, resized: &AtomicBool) -> Result<()> {
+    let (answers, listings) = channel();
+    let (wishes, wanted) = channel();
+    std::thread::spawn(move || ask(&answers, &wanted));
+    let mut screen = Screen::default();
+    loop {
+        while let Ok(listing) = listings.try_recv() {
+            screen.take(listing);
+        }
+        resized.store(false, Ordering::Relaxed);
+        screen.draw(session);
+        if screen.look(session) {
+            // What was typed meanwhile is no answer to a question that was not there.
+            while let Typed::Bytes(_) = keys.read(Duration::ZERO) {}
+            continue;
+        }
+        match keys.read(Duration::from_millis(250)) {
+            Typed::Nothing => {}
+            Typed::Ended => return Ok(()),
+            // An answer is one key, pressed when the question was there.
+            Typed::Bytes(bytes) if screen.question.is_some() => {
+                if bytes == b"y" && screen.is_asked() {
+                    screen.delete(session);
+                    let _asks_at_once = wishes.send(());
+                }
+                screen.question = None;
+            }
+            Typed::Bytes(bytes) => {
+                for key in terminal::single_keys(&bytes) {
+                    match key {
+                        b"q" | b"\x1b" | b"\x03" => return Ok(()),
+                        b"j" | b"\x1b[B" | b"\x1bOB" => screen.down(),
+                        b"k" | b"\x1b[A" | b"\x1bOA" => screen.selected = screen.selected.saturating_sub(1),
+                        b"d" => screen.ask_delete(),
+                        b"\r" | b"\n" if screen.attach(session) => return Ok(()),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Asks for the list on its own thread: a provider that hangs must not hang the keys.
+fn ask(answers: &Sender<Result<Inventory>>, wanted: &Receiver<()>) {
+    loop {
+        let listing = Session::open().and_then(|session| inventory(&session));
+        if answers.send(listing).is_err() {
+            return;
+        }
+        if let Err(std::sync::mpsc::RecvTimeoutError::Disconnected) = wanted.recv_timeout(EVERY) {
+            return;
+        }
+    }
+}
