@@ -1,6 +1,6 @@
 //! What tells a secret from what only looks like one: check digits, entropy, placeholders.
 
-use super::base64;
+use crate::base64;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ fn bech32(text: &[u8]) -> bool {
 
 fn service_role(text: &[u8]) -> bool {
     let Some(payload) = text.split(|byte| *byte == b'.').nth(1) else { return false };
-    let decoded = base64::decode(payload);
+    let decoded = base64::decode_in_source(payload);
     memchr::memmem::find(&decoded, b"\"role\":\"service_role\"").is_some()
 }
 
@@ -86,7 +86,7 @@ fn jwt(text: &[u8]) -> bool {
         [("sub", "1234567890"), ("name", "John Doe"), ("iss", "joe"), ("iss", "example")];
     /// Keys for everybody's browser.
     const PUBLIC_ROLES: [&str; 2] = ["anon", "authenticated"];
-    let mut parts = text.split(|byte| *byte == b'.').map(base64::decode);
+    let mut parts = text.split(|byte| *byte == b'.').map(base64::decode_in_source);
     let (Some(header), Some(payload)) = (parts.next(), parts.next()) else { return false };
     let header: Value = serde_json::from_slice(&header).unwrap_or_default();
     let payload: Value = serde_json::from_slice(&payload).unwrap_or_default();
@@ -97,7 +97,7 @@ fn jwt(text: &[u8]) -> bool {
 }
 
 fn curve25519(text: &[u8]) -> bool {
-    match &base64::decode(text)[..] {
+    match &base64::decode_in_source(text)[..] {
         [first, .., last] => first & 7 == 0 && last & 0xc0 == 0x40,
         _ => false,
     }

@@ -4,7 +4,6 @@
 //! Literal prefixes of all formats are looked for in one pass; only where one is found, its rule's
 //! pattern is tried. What was found is told by line and kind; the secret itself goes nowhere.
 
-mod base64;
 mod check;
 mod literals;
 mod rules;

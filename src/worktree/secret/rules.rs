@@ -1,8 +1,8 @@
 //! The rules: read from the built-in data once, and the search for their literals.
 
-use super::base64;
 use super::check::{Check, entropy, is_placeholder};
 use super::literals::{Literals, SHORTEST, spellings};
+use crate::base64;
 use crate::worktree::RelPath;
 use crate::worktree::deny::Glob;
 use regex::bytes::{Captures, Match, Regex, RegexBuilder};
@@ -166,7 +166,7 @@ impl RuleSet {
         let groups = contents[at.saturating_sub(REACH)..at].rchunks_exact(4);
         let before = groups.take_while(|group| group.iter().all(|byte| base64::is_digit(*byte))).count() * 4;
         let start = at - before;
-        let text = base64::decode(&contents[start..contents.len().min(at + WINDOW)]);
+        let text = base64::decode_in_source(&contents[start..contents.len().min(at + WINDOW)]);
         self.search(&text, 0, text.len(), false).map(|(_, rule)| rule)
     }
 
