@@ -2,10 +2,8 @@
 
 use super::Wanted;
 use super::chord::Chord;
+use super::document::FIELDS;
 use super::marker::MARKER;
-
-/// The fields of an entry, in the order in which they are written.
-pub(super) const FIELDS: [&str; 4] = ["key", "type", "command", "description"];
 
 /// The block to paste, for a file that we do not write.
 pub(crate) fn block(wanted: &[Wanted]) -> String {

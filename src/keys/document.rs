@@ -4,10 +4,12 @@
 //! there (contract `herdr.md` 2.2 and 13). All offsets are bytes of the whole text, the BOM included.
 
 use super::KeysError;
-use super::block;
 use super::lines::Lines;
 use std::ops::Range;
 use toml_edit::{ImDocument, Item, Table, TableLike, Value};
+
+/// The fields of an entry of ours, in the order in which they are written.
+pub(super) const FIELDS: [&str; 4] = ["key", "type", "command", "description"];
 
 /// A parsed `config.toml` and its text.
 pub(super) struct Document<'a> {
@@ -189,7 +191,7 @@ impl<'a> Document<'a> {
             command: text("command")?.unwrap_or_default(),
             is_plugin_action,
             description: text("description")?,
-            has_more: table.iter().any(|(name, _)| !block::FIELDS.contains(&name)),
+            has_more: table.iter().any(|(name, _)| !FIELDS.contains(&name)),
             span,
         })
     }

@@ -1,7 +1,6 @@
 //! What a box did as a patch in a file, for a worktree that is not here.
 
-use super::patch::Stat;
-use super::proposal;
+use super::patch::{self, Stat};
 use super::source::Source;
 use super::spool::Spool;
 use super::{Limits, Remote};
@@ -18,7 +17,6 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Exported {
     /// Files that it touches.
     pub(crate) files: usize,
-    /// Its size.
     pub(crate) bytes: u64,
     /// Lines added and taken away.
     pub(crate) lines: Stat,
@@ -49,7 +47,7 @@ pub(crate) fn export(
     let found = source.base_contents(&wanted, &spool)?;
     let bases: BTreeMap<RelPath, PathBuf> =
         found.into_iter().map(|(number, contents)| (wanted[number].0.clone(), contents)).collect();
-    let patch = proposal::patch_of_theirs(&spool, worktree, base, &parcel, &bases, paths())?;
+    let patch = patch::of_theirs(&spool, worktree, base, &parcel, &bases, paths())?;
     let mut out = File::create_new(to).map_err(|source| match source.kind() {
         std::io::ErrorKind::AlreadyExists => {
             Error::usage(format!("{} is there already", to.display())).help("name another file")

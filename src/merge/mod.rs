@@ -1,8 +1,10 @@
 //! Work coming home: base lists, three ways by path, judgement, patches.
 
 mod adopt;
+mod case;
 mod elsewhere;
 mod export;
+mod fate;
 
 mod index;
 mod journal;
@@ -18,6 +20,7 @@ mod parcel;
 mod patch;
 mod prepare;
 mod proposal;
+mod propose;
 mod remote;
 mod review;
 mod runs_code;
@@ -30,15 +33,16 @@ mod undo;
 mod verdict;
 
 pub(crate) use adopt::{adopt, changed_there};
+pub(crate) use case::Filters;
 pub(crate) use elsewhere::{Elsewhere, elsewhere};
 pub(crate) use export::export;
-pub(crate) use judge::Filters;
+pub(crate) use fate::{Fate, Judged};
 pub(crate) use ledger::Ledger;
 pub(crate) use on_clash::{OnClash, Settled};
 pub(crate) use prepare::{prepare, prepare_watched};
-pub(crate) use proposal::{Applied, Fate, Judged, Outcome, Proposal};
+pub(crate) use proposal::{Applied, Outcome, Proposal};
+pub(crate) use propose::propose;
 pub(crate) use remote::{Answer, Heard, Remote};
-pub(crate) use source::fetch;
 pub(crate) use undo::{KEEP_CHANGED, Level};
 
 use crate::error::Error;

@@ -1,83 +1,18 @@
-//! What the box proposes: the judgement of every path, the patch, and its apply.
+//! What the box proposes, and its apply.
 
+use super::fate::{Fate, Judged};
 use super::ledger::Ledger;
 use super::on_clash::Settled;
-use super::ours::{Here, Ours};
-use super::parcel::Parcel;
-use super::patch::{self, Contents, Side, Stat};
+use super::ours::Ours;
+use super::patch::{PatchFile, Stat};
 use super::spool::Spool;
 use super::transaction::{self, Change};
 use super::tree::Tree;
 use super::{Remote, kill, links, script, source};
 use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
-use crate::worktree::{Base, Kind, RelPath};
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-
-/// What happens to a path that is taken as it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
-    /// It is new here.
-    Added,
-    /// It replaces what is here.
-    Changed,
-    /// It goes away.
-    Deleted,
-}
-
-/// What becomes of one path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// Theirs is taken.
-    Take(What),
-    /// It is here already.
-    AlreadyHere,
-    /// Both sides changed it, and both changes fit.
-    Merged,
-    /// Both sides changed it and a person has to decide: why.
-    Conflict(String),
-    /// It clashed, and a person has decided.
-    Settled(Settled),
-    /// It does not come home: why.
-    Dropped(String),
-}
-
-impl Fate {
-    /// Whether an apply would write the path.
-    pub(crate) fn touches(&self) -> bool {
-        matches!(self, Self::Take(_) | Self::Merged | Self::Settled(Settled::Marked | Settled::Theirs))
-    }
-}
-
-/// One path's judgement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Judged {
-    /// The path; `None` for a name that no worktree may hold.
-    pub(crate) path: Option<RelPath>,
-    /// The name as text, damaged bytes replaced. Hostile: show it through `ui::visible`.
-    pub(crate) name: String,
-    /// What becomes of it.
-    pub(crate) fate: Fate,
-    /// Why it runs code on this machine when touched, if it does and would be written.
-    pub(crate) runs_code: Option<&'static str>,
-}
-
-/// A patch in git's format: of all changes, or, where something clashes, of what the box did.
-#[derive(Debug, Clone)]
-pub(crate) struct Patch {
-    /// Where it is.
-    pub(crate) path: PathBuf,
-    /// Its size.
-    pub(crate) bytes: u64,
-    /// Files that it touches.
-    pub(crate) files: usize,
-    /// Lines added and taken away.
-    pub(crate) lines: Stat,
-}
+use crate::worktree::{Base, RelPath};
+use std::path::PathBuf;
 
 /// What the box would change here. Nothing is written before [`Proposal::apply`].
 #[derive(Debug)]
@@ -89,7 +24,7 @@ pub(crate) struct Proposal {
     /// Files that the box's user cannot read; they stay in the box.
     pub(crate) unreadable: Vec<RelPath>,
     /// The patch.
-    pub(crate) patch: Patch,
+    pub(crate) patch: PatchFile,
     pub(super) changes: Vec<Change>,
     /// What it was judged against.
     pub(super) base: Base,
@@ -284,79 +219,4 @@ impl Proposal {
         }
         Err(Error::failed("another apply came in between, nothing was changed").help("do it again"))
     }
-}
-
-/// What the changes do here, as a patch.
-///
-/// # Errors
-/// Contents cannot be read.
-pub(super) fn patch_of(spool: &Spool, worktree: &Path, changes: &[Change]) -> Result<Patch> {
-    let sides = changes.iter().map(|change| {
-        let before = change.before.map(|entry| local(worktree, &change.path, entry.kind));
-        let after = change.after.as_ref().map(|after| side(after.entry.kind, &after.contents));
-        (&change.path, before, after)
-    });
-    write_patch(spool, sides)
-}
-
-/// What the box did, as a patch: from the base where its contents are at hand, else from nothing.
-///
-/// # Errors
-/// Contents cannot be read.
-pub(super) fn patch_of_theirs<'a>(
-    spool: &Spool,
-    worktree: &Path,
-    base: &Base,
-    parcel: &Parcel,
-    bases: &BTreeMap<RelPath, PathBuf>,
-    paths: impl Iterator<Item = &'a RelPath>,
-) -> Result<Patch> {
-    let mut sides = Vec::new();
-    for path in paths {
-        let before = match (base.get(path), bases.get(path)) {
-            (Some(entry), Some(contents)) => Some(Ok(side(entry.kind, contents))),
-            (Some(entry), None) => {
-                let here = super::ours::here(&worktree.join(path.as_path()))?;
-                (here == Here::Entry(*entry)).then(|| local(worktree, path, entry.kind))
-            }
-            (None, _) => None,
-        };
-        let after = parcel.changed.get(path).map(|arrived| side(arrived.entry.kind, &arrived.contents));
-        if before.is_some() || after.is_some() {
-            sides.push((path, before, after));
-        }
-    }
-    write_patch(spool, sides.into_iter())
-}
-
-/// The side that is in the worktree now.
-fn local(worktree: &Path, path: &RelPath, kind: Kind) -> Result<Side> {
-    let full = worktree.join(path.as_path());
-    let contents = if kind == Kind::Link {
-        Contents::Bytes(std::fs::read_link(&full).at("read the link", &full)?.as_os_str().as_bytes().to_vec())
-    } else {
-        Contents::File(full)
-    };
-    Ok(Side { kind, contents })
-}
-
-fn side(kind: Kind, contents: &Path) -> Side {
-    Side { kind, contents: Contents::File(contents.to_path_buf()) }
-}
-
-fn write_patch<'a>(
-    spool: &Spool,
-    sides: impl Iterator<Item = (&'a RelPath, Option<Result<Side>>, Option<Side>)>,
-) -> Result<Patch> {
-    let path = spool.fresh();
-    let mut out = BufWriter::new(File::create_new(&path).at("create", &path)?);
-    let (mut files, mut lines) = (0, Stat::default());
-    for (name, before, after) in sides {
-        let before = before.transpose()?;
-        patch::write(&mut out, name, before.as_ref(), after.as_ref(), &mut lines).at("write", &path)?;
-        files += 1;
-    }
-    out.flush().at("write", &path)?;
-    let bytes = std::fs::metadata(&path).at("look at", &path)?.len();
-    Ok(Patch { path, bytes, files, lines })
 }

@@ -1,8 +1,6 @@
-//! Asks the box what differs from the base, and judges it against the worktree.
+//! The box as the source of work: what differs from the base, and the contents of both.
 
-use super::judge::{self, Filters};
 use super::parcel::{self, Bad, Parcel};
-use super::proposal::Proposal;
 use super::script::{self, Script};
 use super::spool::Spool;
 use super::{Limits, Remote, lying};
@@ -12,7 +10,7 @@ use crate::fs::Digest;
 use crate::worktree::{Base, RelPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// How often a box that works meanwhile is asked again.
 const TRIES: usize = 3;
@@ -22,34 +20,6 @@ pub(super) struct Source<'a> {
     pub(super) remote: &'a mut dyn Remote,
     pub(super) root: &'a RemoteRoot,
     pub(super) limits: Limits,
-}
-
-/// Lists what the box changed since `base`, brings the contents here and judges every path. Changes
-/// nothing here.
-///
-/// # Errors
-/// The box cannot be asked, or its answer cannot be trusted; the worktree cannot be read.
-pub(crate) fn fetch(
-    remote: &mut dyn Remote,
-    root: &RemoteRoot,
-    worktree: &Path,
-    base: &Base,
-    filters: &Filters<'_>,
-) -> Result<Proposal> {
-    fetch_within(Source { remote, root, limits: Limits::default() }, worktree, base, filters)
-}
-
-/// [`fetch`] with other limits.
-pub(super) fn fetch_within(
-    mut source: Source<'_>,
-    worktree: &Path,
-    base: &Base,
-    filters: &Filters<'_>,
-) -> Result<Proposal> {
-    let worktree = std::fs::canonicalize(worktree).at("look at", worktree)?;
-    let spool = Spool::new()?;
-    let (parcel, token) = source.settled(base, &spool)?;
-    judge::judge(&mut source, &worktree, base, filters, parcel, token, spool)
 }
 
 impl Source<'_> {

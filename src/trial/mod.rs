@@ -181,7 +181,7 @@ fn bring_home(
         worktree::stays_home(path, sent, &rules).map(|(_, rule)| rule)
     };
     let filters = merge::Filters { git, keeps_home: &keeps_home, on_clash: merge::OnClash::Refuse };
-    let applied = merge::fetch(remote, root, home, &packed.base, &filters)?.apply(remote, ledger)?;
+    let applied = merge::propose(remote, root, home, &packed.base, &filters)?.apply(remote, ledger)?;
     let (Outcome::Applied, Some(kept)) = (applied.outcome, &applied.patch) else {
         return Err(Error::failed("the commit did not come home").fact("result", applied.outcome.word()));
     };

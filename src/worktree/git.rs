@@ -150,3 +150,8 @@ fn refusal(dir: &Path, ended: &Ended) -> Error {
     }
     Error::failed("git could not read the worktree").fact("folder", dir.to_string()).fact("git", said)
 }
+
+/// The records of a listing that ends each with a zero byte.
+pub(super) fn records(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output.split(|byte| *byte == 0).filter(|record| !record.is_empty())
+}

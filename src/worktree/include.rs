@@ -2,9 +2,8 @@
 //! worktree. It is the repository's word: it counts only for who said yes to exactly this content.
 
 use super::RelPath;
-use super::git::Worktree;
+use super::git::{Worktree, records};
 use super::open::Below;
-use super::select::records;
 use crate::error::{Error, Result};
 use crate::fs::digest;
 use std::collections::{BTreeSet, HashSet};

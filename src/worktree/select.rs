@@ -1,7 +1,7 @@
 //! Which files leave, by name: git's list, then four filters in the plugin's published order.
 
 use super::deny::Deny;
-use super::git::Worktree;
+use super::git::{Worktree, records};
 use super::include::{Asked, INCLUDE, Include};
 use super::rules::{ByName, Rules, by_name};
 use super::stayed::{Reason, Stayed};
@@ -227,9 +227,4 @@ impl Listing {
             && (self.submodules.contains(name)
                 || memchr::memchr_iter(b'/', name).any(|slash| self.submodules.contains(&name[..slash])))
     }
-}
-
-/// The records of a listing that ends each with a zero byte.
-pub(super) fn records(output: &[u8]) -> impl Iterator<Item = &[u8]> {
-    output.split(|byte| *byte == 0).filter(|record| !record.is_empty())
 }

@@ -1,8 +1,8 @@
 //! What the upload keeps home, as patterns for file sync.
 
 use super::deny;
-use super::git::Worktree;
-use super::select::{records, select};
+use super::git::{Worktree, records};
+use super::select::select;
 use super::stayed::Reason;
 use super::{Exclude, RelPath, Rules, judge};
 use crate::error::Result;

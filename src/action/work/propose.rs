@@ -73,7 +73,7 @@ fn judged(
     };
     let root = record.remote_root.parse()?;
     let filters = Filters { git: &session.git()?, keeps_home: &keeps_home, on_clash };
-    merge::fetch(remote, &root, &record.worktree, base, &filters)
+    merge::propose(remote, &root, &record.worktree, base, &filters)
 }
 
 /// What was last in step. A box that the earlier plugin started, or whose record is lost, is asked for it once.

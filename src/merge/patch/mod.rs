@@ -1,6 +1,9 @@
 //! Changes as a patch in git's format, which `git apply` takes, text and binary, any name.
 
 mod binary;
+mod file;
+
+pub(super) use file::{PatchFile, of_changes, of_theirs};
 
 use crate::worktree::{Kind, RelPath};
 use similar::{Algorithm, DiffOp};

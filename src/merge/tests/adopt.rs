@@ -58,7 +58,7 @@ fn the_newest_of_its_commits_counts_and_never_one_that_holds_work() {
     // Somebody else's words, and its author's other words.
     world.agent("echo three > three; git add -A; git commit -qm herdr-apply; git commit -q --allow-empty --author='h <herdr@createos.local>' -m work");
     assert_eq!(world.adopt(), applied);
-    let judged = world.fetch().judged;
+    let judged = world.propose().judged;
     assert_eq!(judged.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["three", "two"]);
 }
 
@@ -79,7 +79,7 @@ fn without_such_a_commit_equal_files_are_in_step_and_others_clash() {
     let mut world = earlier(ONE);
     world.agent("rm -rf .git; echo agent > a.txt; echo n > new");
     assert!(world.adopt().is_empty());
-    let judged = world.fetch().judged;
+    let judged = world.propose().judged;
     assert_eq!(reason(&judged, "a.txt"), "both sides made it, differently");
     assert_eq!(*fate(&judged, "run.sh"), Fate::AlreadyHere);
     world.on_clash = OnClash::Theirs;

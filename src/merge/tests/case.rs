@@ -59,8 +59,8 @@ fn links_are_judged_by_the_names_that_the_disk_takes_for_one() {
     world.git_here(&["init", "-q", "--separate-git-dir", git.to_str().unwrap()]);
     // Where letter case counts, UP is nothing, and the link stays inside.
     world.agent("ln -s UP/../x log");
-    assert!(fate(&world.fetch().judged, "log").touches());
+    assert!(fate(&world.propose().judged, "log").touches());
     std::fs::hard_link(world.here.join(".git"), world.here.join(".GIT")).unwrap();
-    let judged = world.fetch().judged;
+    let judged = world.propose().judged;
     assert_eq!(reason(&judged, "log"), "a link that leads out of the worktree: UP/../x");
 }

@@ -156,10 +156,10 @@ fn whoever_deletes_more_than_half_is_to_be_asked_about() {
     for (delete, asks) in [("d/1", false), ("d/1?", false), ("d/1* d/2", true)] {
         let mut world = World::with(&files);
         world.agent(&format!("rm {delete}"));
-        let proposal = world.fetch();
+        let proposal = world.propose();
         assert_eq!(proposal.deletes_most(), asks, "{delete}: {}", proposal.deletions());
     }
     let mut few = World::with(&files[..8]);
     few.agent("rm -r d");
-    assert!(!few.fetch().deletes_most());
+    assert!(!few.propose().deletes_most());
 }

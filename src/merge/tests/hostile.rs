@@ -1,8 +1,9 @@
 //! A box that lies gets a clear refusal, and nothing is touched.
 
 use super::*;
-use crate::merge::judge::Filters;
-use crate::merge::source::{Source, fetch_within};
+use crate::merge::case::Filters;
+use crate::merge::propose::propose_from;
+use crate::merge::source::Source;
 
 /// A box whose every answer is made up.
 struct Liar {
@@ -94,7 +95,7 @@ fn refused(liar: &mut Liar, why: &str) {
     let (before, base) = (scan(&world.here), scan(&world.here));
     let limits = Limits { parcel: 1 << 20, contents: 1 << 20 };
     let source = Source { remote: liar, root: &world.root, limits };
-    let error = fetch_within(
+    let error = propose_from(
         source,
         &world.here,
         &base,

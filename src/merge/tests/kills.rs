@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::merge::kill::NO_EXCHANGE;
+use crate::merge::patch::PatchFile;
 use crate::merge::patch::Stat;
-use crate::merge::proposal::Patch;
 use crate::merge::spool::Spool;
 use crate::merge::transaction::{After, Change};
 use std::os::unix::fs::symlink;
@@ -85,7 +85,7 @@ fn proposal(folder: &Path) -> Proposal {
         judged: Vec::new(),
         nested: Vec::new(),
         unreadable: Vec::new(),
-        patch: Patch { path: patch, bytes: 5, files: changes.len(), lines: Stat::default() },
+        patch: PatchFile { path: patch, bytes: 5, files: changes.len(), lines: Stat::default() },
         changes,
         in_step: before.clone(),
         base: before,

@@ -207,20 +207,20 @@ impl World {
         git(&self.here, args)
     }
 
-    pub(super) fn try_fetch(&mut self) -> Result<Proposal> {
+    pub(super) fn try_propose(&mut self) -> Result<Proposal> {
         self.ledger.recover()?;
         let base = self.ledger.base()?;
         let filters = Filters { git: Path::new("git"), keeps_home: &stays_home, on_clash: self.on_clash };
-        fetch(&mut self.shell, &self.root, &self.here, &base, &filters)
+        propose(&mut self.shell, &self.root, &self.here, &base, &filters)
     }
 
     #[track_caller]
-    pub(super) fn fetch(&mut self) -> Proposal {
-        self.try_fetch().unwrap_or_else(|error| panic!("{error} {:?}", error.facts()))
+    pub(super) fn propose(&mut self) -> Proposal {
+        self.try_propose().unwrap_or_else(|error| panic!("{error} {:?}", error.facts()))
     }
 
     pub(super) fn try_apply(&mut self) -> Result<Applied> {
-        let proposal = self.try_fetch()?;
+        let proposal = self.try_propose()?;
         proposal.apply(&mut self.shell, &self.ledger)
     }
 

@@ -1,7 +1,8 @@
 //! What a box keeps for later merges, and what travels.
 
 use super::*;
-use crate::merge::source::{Source, fetch_within};
+use crate::merge::propose::propose_from;
+use crate::merge::source::Source;
 
 #[test]
 fn the_next_merge_starts_from_what_came_home() {
@@ -26,21 +27,21 @@ fn what_cannot_be_packed_small_enough_is_refused_before_it_is_packed() {
     let mut world = World::with(ONE);
     world.agent("head -c 20000000 /dev/urandom > big; seq 9 > small");
     let limits = Limits { parcel: 10_000_000, contents: 100_000_000 };
-    let fetch = |world: &mut World| {
+    let propose = |world: &mut World| {
         let base = world.ledger.base().unwrap();
         let filters = Filters { git: Path::new("git"), keeps_home: &|_| None, on_clash: OnClash::Refuse };
         let source = Source { remote: &mut world.shell, root: &world.root, limits };
-        fetch_within(source, &world.here, &base, &filters)
+        propose_from(source, &world.here, &base, &filters)
     };
-    let error = fetch(&mut world).unwrap_err();
+    let error = propose(&mut world).unwrap_err();
     assert!(error.message().contains("too large to bring home at once: 20.0 MB"), "{error}");
     assert!(error.hints()[0].contains("remove large files"), "{error:?}");
     assert_eq!(world.shell.pulled, 0);
     // What packs small comes, and a sample that misleads is found out in the end.
     world.agent("head -c 20000000 /dev/zero > big");
-    assert_eq!(fetch(&mut world).unwrap().patch.files, 2);
+    assert_eq!(propose(&mut world).unwrap().patch.files, 2);
     world.agent("for n in $(seq 300); do head -c 100000 /dev/urandom > r$n; done");
-    assert!(fetch(&mut world).unwrap_err().message().contains("too large to bring home at once"));
+    assert!(propose(&mut world).unwrap_err().message().contains("too large to bring home at once"));
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn only_what_differs_travels_in_one_call() {
         world.there(&format!("d{number}/f{number}"), "changed\n");
     }
     (world.shell.runs, world.shell.pulled) = (0, 0);
-    let proposal = world.fetch();
+    let proposal = world.propose();
     assert_eq!(proposal.patch.files, 10);
     assert_eq!(world.shell.runs, 1);
     assert!(world.shell.pulled < 5000, "{} bytes", world.shell.pulled);

@@ -29,7 +29,7 @@ fn an_edit_between_judgement_and_write_is_never_overwritten() {
     let mut world = World::with(&[("a", "a\n"), ("b", "b\n")]);
     world.there("a", "agent\n").there("b", "agent\n").there("new", "agent\n");
     for (name, text) in [("b", "mine\n"), ("new", "mine\n")] {
-        let proposal = world.fetch();
+        let proposal = world.propose();
         world.here(name, text);
         let before = scan(&world.here);
         let error = proposal.apply(&mut world.shell, &world.ledger).unwrap_err();
@@ -45,7 +45,7 @@ fn an_edit_between_judgement_and_write_is_never_overwritten() {
     let outside = world.state.with_file_name("outside");
     std::fs::create_dir(&outside).unwrap();
     world.there("d/new", "agent\n");
-    let proposal = world.fetch();
+    let proposal = world.propose();
     symlink(&outside, world.here.join("d")).unwrap();
     proposal.apply(&mut world.shell, &world.ledger).unwrap_err();
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
@@ -56,7 +56,7 @@ fn an_edit_between_judgement_and_write_is_never_overwritten() {
 fn a_second_apply_of_an_old_proposal_is_refused() {
     let mut world = World::with(&[("a", "a\n"), ("b", "b\n")]);
     world.there("a", "1\n");
-    let old = world.fetch();
+    let old = world.propose();
     world.there("b", "2\n");
     world.apply(Outcome::Applied);
     let error = old.apply(&mut world.shell, &world.ledger).unwrap_err();

@@ -5,15 +5,8 @@ pub(super) const IN_A_CIRCLE: &[&str] = &[
     "createos/failure.rs",
     "createos/view.rs",
     "createos/words.rs",
-    "keys/block.rs",
-    "keys/document.rs",
-    "keys/marker.rs",
-    "keys/meaning.rs",
     "local/process/modes/mod.rs",
     "local/process/modes/scan.rs",
-    "merge/judge.rs",
-    "merge/proposal.rs",
-    "merge/source.rs",
     "setup/change/apply.rs",
     "setup/change/ledger.rs",
     "setup/change/mod.rs",
@@ -38,8 +31,6 @@ pub(super) const IN_A_CIRCLE: &[&str] = &[
     "state/state.rs",
     "state/store.rs",
     "state/take_over.rs",
-    "worktree/include.rs",
-    "worktree/select.rs",
 ];
 
 /// Files with more than [`LONG`](super::LONG) lines.
