@@ -1,12 +1,13 @@
 //! Offering to install what is missing or too old, before a setup gives up on it.
 
 use super::checks::check::{Check, Status};
-use super::checks::without_account;
+use super::checks::programs::without_account;
 use super::install::{Installation, Installed, Machine, NotFirst};
 use super::observe::Observed;
 use super::observe::programs::Program;
 use super::request::Request;
-use crate::error::Result;
+use crate::command;
+use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::ui;
 
@@ -34,7 +35,7 @@ pub(super) fn installable<'a>(
     with_machine(paths, |machine| {
         for check in failed {
             let existing = observed.programs.get(check.id).and_then(Program::path);
-            if let Some(installation) = Installation::of(check.id, existing, machine)? {
+            if let Some(installation) = Installation::find(check.id, existing, machine)? {
                 found.push((check, installation));
             }
         }
@@ -76,7 +77,7 @@ pub(super) fn install(
             Consent::DryRun | Consent::None => false,
         };
         if agreed {
-            let installed = with_machine(paths, |machine| installation.run(machine))?;
+            let installed = with_machine(paths, |machine| installation.install(machine))?;
             say(&done(id, &installed, paths));
             any = true;
         }
@@ -107,4 +108,70 @@ fn with_machine<T>(paths: &Paths, run: impl FnOnce(&Machine<'_>) -> Result<T>) -
     let path = std::env::var_os("PATH").unwrap_or_default();
     let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     run(&Machine { home: paths.home(), path: &path, var: &var })
+}
+
+/// An installation failed. When what it was to bring is there all the same (its installer came that far,
+/// or somebody else was faster), that is used and said.
+///
+/// # Errors
+/// It is not there, and the installation's error says why.
+pub(super) fn use_instead(ids: &[&str], checks: &[Check], error: Error) -> Result<()> {
+    let wanted = checks.iter().filter(|check| ids.contains(&check.id));
+    if wanted.clone().any(|check| check.status == Status::Fail) {
+        return Err(error);
+    }
+    ui::note(format!("warning: {}", ui::visible(error.message())));
+    for check in wanted {
+        let place = check.path.as_deref().unwrap_or_default();
+        ui::note(format!("  used instead: {}   {}", ui::visible(&check.message), ui::visible(place)));
+    }
+    Ok(())
+}
+
+/// What is missing, as one error with every fix.
+///
+/// What we can install (`offered`) comes first, by the one command that does all of it: this is read by people who
+/// have nothing yet.
+///
+/// # Errors
+/// Something that is required is missing.
+pub(super) fn explain_missing(checks: &[Check], offered: &[&str], request: &Request) -> Result<()> {
+    let failed: Vec<&Check> =
+        checks.iter().filter(|check| check.status == Status::Fail && check.required).collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let mut error = Error::failed("Herdr cannot be set up yet; nothing was changed");
+    for check in &failed {
+        let needed = check.needed.as_ref().map_or_else(String::new, |needed| format!(" (needs {needed})"));
+        error = error.fact(check.id, format!("{}{needed}", check.message));
+    }
+    let install = request.again.clone().flag("--install-missing");
+    if !offered.is_empty() {
+        error = error.help(format!("have {} installed, and Herdr set up: {install}", offered.join(" and ")));
+    }
+    let no_createos = failed.iter().any(|check| check.id == "createos" && check.found.is_none());
+    if no_createos && offered.contains(&"createos") {
+        error = error.help(format!("then, with a CreateOS account: {}", command::createos(["login"])));
+    }
+    let installs = offered.iter().any(|id| *id != "createos");
+    let other_ways = |error: Error| {
+        let try_first = format!("or see first what it does, with nothing set up: {}", command::own(["try"]));
+        error.help(without_account(if installs { &install } else { &request.again })).help(try_first)
+    };
+    let no_session = failed.iter().any(|check| check.id == "session");
+    if cfg!(target_os = "linux") && no_createos {
+        error = other_ways(error);
+    }
+    for check in failed {
+        let is_offered = offered.contains(&check.id);
+        let lead = if is_offered { format!("or {} by hand: ", check.id) } else { String::new() };
+        for line in check.fix.iter().flat_map(|fix| fix.lines()) {
+            error = error.help(format!("{lead}{line}"));
+        }
+    }
+    if cfg!(target_os = "linux") && no_session && !no_createos {
+        error = other_ways(error);
+    }
+    Err(error)
 }

@@ -108,7 +108,7 @@ pub(super) fn plan(title: &str, plan: &Plan, paths: &Paths, detail: Detail) -> S
     let lines: Vec<(Line, Option<&Change>)> = plan
         .changes
         .iter()
-        .map(|change| (change.line(paths), Some(change)))
+        .map(|change| (change.step().line(paths), Some(change)))
         .chain(plan.kept.iter().map(|line| (line.clone(), None)))
         .collect();
     let verb_width = lines.iter().map(|(line, _)| line.verb.len()).max().unwrap_or(0);
@@ -121,7 +121,7 @@ pub(super) fn plan(title: &str, plan: &Plan, paths: &Paths, detail: Detail) -> S
         let row = format!("  {verb:<verb_width$}  {thing:<thing_width$}  {rest}");
         text.push_str(&visible(row.trim_end()));
         text.push('\n');
-        if let Some(diff) = change.filter(|_| detail.diffs).and_then(Change::diff) {
+        if let Some(diff) = change.filter(|_| detail.diffs).and_then(|change| change.step().diff()) {
             text.push_str(&indented(&diff));
         }
     }

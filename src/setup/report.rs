@@ -3,7 +3,7 @@
 
 use super::change::Line;
 use super::plan::Plan;
-use super::request::Mode;
+use super::request::Task;
 use crate::error::Error;
 use crate::paths::Paths;
 use crate::setup::checks::check::{Check, Summary};
@@ -20,7 +20,7 @@ pub(crate) struct Report {
     /// The version of this document: 1.
     pub(crate) schema_version: u32,
     /// What ran.
-    pub(crate) command: Command,
+    pub(crate) command: Task,
     /// What was to be set up: `herdr`.
     pub(crate) host: &'static str,
     /// Whether the exit code is 0.
@@ -49,19 +49,6 @@ pub(crate) struct Report {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<ReportedError>,
-}
-
-/// What ran.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Command {
-    /// `--doctor`
-    Doctor,
-    /// a setup
-    Setup,
-    /// `--undo`
-    Undo,
 }
 
 /// A change.
@@ -123,16 +110,6 @@ pub(crate) struct Fact {
     pub(crate) value: String,
 }
 
-impl From<Mode> for Command {
-    fn from(mode: Mode) -> Self {
-        match mode {
-            Mode::Doctor => Self::Doctor,
-            Mode::Setup => Self::Setup,
-            Mode::Undo => Self::Undo,
-        }
-    }
-}
-
 impl ReportedChange {
     fn new(line: Line, diff: Option<String>) -> Self {
         Self { verb: line.verb, thing: line.thing, detail: line.rest, diff }
@@ -141,7 +118,7 @@ impl ReportedChange {
 
 impl Report {
     /// An empty report.
-    pub(crate) fn new(command: Command) -> Self {
+    pub(crate) fn new(command: Task) -> Self {
         Self {
             schema_version: VERSION,
             command,
@@ -170,7 +147,8 @@ impl Report {
     /// Adds a plan.
     pub(crate) fn add_plan(&mut self, plan: &Plan, paths: &Paths) {
         let changes = plan.changes.iter();
-        self.changes = changes.map(|known| ReportedChange::new(known.line(paths), known.diff())).collect();
+        self.changes =
+            changes.map(|known| ReportedChange::new(known.step().line(paths), known.step().diff())).collect();
         self.kept = plan.kept.iter().map(|line| ReportedChange::new(line.clone(), None)).collect();
         self.warnings = plan
             .warnings

@@ -1,29 +1,37 @@
 //! The receipt while a run goes on: what is about to be made is written down before it is there.
 
-use super::apply::Purpose;
 use crate::error::{IoContext, Result};
 use crate::paths::Paths;
-use crate::setup::receipt::{Receipt, State};
+use crate::setup::receipt::{Progress, Receipt};
 use std::path::{Path, PathBuf};
 
+/// What a plan is applied for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To set up: a receipt is kept.
+    Setup,
+    /// To take back: the receipt goes at the end.
+    Undo,
+}
+
 /// The receipt of a run, and the folders that the run made.
-pub(in crate::setup) struct Ledger<'a> {
+pub(crate) struct Ledger<'a> {
     paths: &'a Paths,
     purpose: Purpose,
     /// As it is on the disk.
-    pub(in crate::setup) receipt: Receipt,
+    pub(super) receipt: Receipt,
     made: Vec<PathBuf>,
 }
 
 impl<'a> Ledger<'a> {
     /// A run that begins with the receipt of earlier ones.
-    pub(in crate::setup) fn new(paths: &'a Paths, before: Option<Receipt>, purpose: Purpose) -> Self {
-        let receipt = Receipt { state: State::Applying, ..before.unwrap_or_default() };
+    pub(super) fn new(paths: &'a Paths, before: Option<Receipt>, purpose: Purpose) -> Self {
+        let receipt = Receipt { state: Progress::Applying, ..before.unwrap_or_default() };
         Self { paths, purpose, receipt, made: Vec::new() }
     }
 
     /// What the run is for.
-    pub(in crate::setup) fn purpose(&self) -> Purpose {
+    pub(super) fn purpose(&self) -> Purpose {
         self.purpose
     }
 
@@ -31,7 +39,7 @@ impl<'a> Ledger<'a> {
     ///
     /// # Errors
     /// A folder or the file cannot be made.
-    pub(in crate::setup) fn open(&mut self) -> Result<()> {
+    pub(super) fn open(&mut self) -> Result<()> {
         let missing = missing(&self.paths.receipts());
         self.receipt.folders.extend(missing.iter().cloned());
         self.receipt.write_with(&missing, self.paths)?;
@@ -43,7 +51,7 @@ impl<'a> Ledger<'a> {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(in crate::setup) fn write(&self) -> Result<()> {
+    pub(super) fn write(&self) -> Result<()> {
         self.receipt.write(self.paths)
     }
 
@@ -51,7 +59,7 @@ impl<'a> Ledger<'a> {
     ///
     /// # Errors
     /// One of them cannot be made.
-    pub(in crate::setup) fn make(&mut self, folder: &Path) -> Result<()> {
+    pub(super) fn make(&mut self, folder: &Path) -> Result<()> {
         let missing = missing(folder);
         let new: Vec<PathBuf> =
             missing.iter().filter(|folder| !self.receipt.folders.contains(folder)).cloned().collect();
@@ -68,8 +76,10 @@ impl<'a> Ledger<'a> {
     }
 
     /// Removes the folders of this run, unless something is in them now.
-    pub(in crate::setup) fn remove_made(&self) {
-        remove_folders(&self.made);
+    pub(super) fn remove_made(&self) {
+        for folder in self.made.iter().rev() {
+            let _in_use_or_gone = std::fs::remove_dir(folder);
+        }
     }
 }
 
@@ -81,13 +91,6 @@ fn missing(folder: &Path) -> Vec<PathBuf> {
     let real = outermost.canonicalize().unwrap_or_else(|_is_relative| outermost.to_path_buf());
     let below = |folder: &&Path| folder.strip_prefix(outermost).map(|rest| real.join(rest)).ok();
     missing.iter().rev().filter_map(below).collect()
-}
-
-/// Removes folders that setup made, unless something is in them now.
-pub(in crate::setup) fn remove_folders(folders: &[PathBuf]) {
-    for folder in folders.iter().rev() {
-        let _in_use_or_gone = std::fs::remove_dir(folder);
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The names that `allowFiles` lets through: never silently.
 
-use super::Context;
 use super::check::Check;
+use super::context::Context;
 use crate::config::Config;
 use crate::paths::Paths;
 use crate::worktree::{self, AllowPattern, Worktree};

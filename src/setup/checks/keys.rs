@@ -1,7 +1,7 @@
 //! The bindings: bound, missing, taken by whom, and which of Herdr's defaults they displace.
 
-use super::Context;
 use super::check::Check;
+use super::context::Context;
 use crate::keys::{self, State};
 
 /// One check for the bindings, and one for each default that they displace.

@@ -1,13 +1,13 @@
 //! The system, the programs, and whether the official CLI can be used.
 
-use super::Context;
 use super::check::{Check, Status};
+use super::context::Context;
 use crate::command::{self, Command};
 use crate::config::ProviderKind;
 use crate::setup::install;
-use crate::setup::observe::credentials::Session;
+use crate::setup::observe::credentials::SignIn;
 use crate::setup::observe::programs::{OnPath, Program};
-use crate::setup::request::{Mode, WantedPlugin};
+use crate::setup::request::{Task, WantedPlugin};
 use crate::setup::template::{Need, Requirement};
 
 /// The way that needs neither the official program nor an account; only Linux has local boxes.
@@ -102,7 +102,7 @@ fn needs_bun(context: &Context<'_>) -> bool {
         }
         // The doctor looks at what is there; a setup is about to replace it.
         WantedPlugin::Bundled => {
-            context.request.mode == Mode::Doctor
+            context.request.task == Task::Doctor
                 && registered.is_some_and(|registered| registered.runs_on_bun)
         }
     }
@@ -140,7 +140,7 @@ fn judge(context: &Context<'_>, requirement: &'static Requirement, program: &Pro
 /// How a program gets here. A setup has its own words for it.
 fn missing(context: &Context<'_>, requirement: &Requirement) -> String {
     let by_hand = requirement.missing.here();
-    if context.request.mode != Mode::Doctor || !install::brings(&requirement.id) {
+    if context.request.task != Task::Doctor || !install::brings(&requirement.id) {
         return by_hand.to_owned();
     }
     let setup = context.setup();
@@ -152,7 +152,7 @@ fn missing(context: &Context<'_>, requirement: &Requirement) -> String {
 }
 
 /// Whether the official CLI can be used, and with which credential.
-pub(super) fn session(context: &Context<'_>) -> Check {
+pub(super) fn sign_in(context: &Context<'_>) -> Check {
     let observed = context.observed;
     let login = createos(context, ["login"]);
     let sign_in = match context.on_terminal {
@@ -160,12 +160,12 @@ pub(super) fn session(context: &Context<'_>) -> Check {
         false => format!("put a key into CREATEOS_API_KEY, or on a terminal: {login}"),
     };
     let with = observed.credentials.winner();
-    let check = match &observed.session {
-        Session::NotAsked if context.provider == ProviderKind::Local => {
+    let check = match &observed.sign_in {
+        SignIn::NotAsked if context.provider == ProviderKind::Local => {
             return Check::skip("session", "not needed with the local provider");
         }
-        Session::NotAsked => return Check::skip("session", "there is no createos to ask"),
-        Session::Usable if observed.credentials.only_in_this_shell() => {
+        SignIn::NotAsked => return Check::skip("session", "there is no createos to ask"),
+        SignIn::Usable if observed.credentials.only_in_this_shell() => {
             let name = with.unwrap_or_default();
             Check::new(
                 "session",
@@ -176,16 +176,16 @@ pub(super) fn session(context: &Context<'_>) -> Check {
             )
             .fix(format!("{login}\nor export it where your shell starts, and then restart Herdr"))
         }
-        Session::Usable => Check::ok(
+        SignIn::Usable => Check::ok(
             "session",
             format!("signed in with {}", with.unwrap_or_else(|| "a stored login".into())),
         ),
-        Session::SignedOut(words) => {
+        SignIn::SignedOut(words) => {
             let said = words.lines().next().unwrap_or_default().trim();
             let said = if said.is_empty() { String::new() } else { format!(": {said}") };
             Check::fail("session", format!("createos is not signed in{said}")).fix(sign_in)
         }
-        Session::Unclear(words) => {
+        SignIn::Unclear(words) => {
             let said = words.lines().next().unwrap_or_default().trim();
             Check::fail("session", format!("createos does not answer: {said}"))
                 .fix(createos(context, ["-o", "json", "sandbox", "list", "--limit", "1"]))

@@ -1,13 +1,12 @@
 //! What is around the plugin: Herdr's server and file, the shell's variables, notices, boxes.
 
-use super::Context;
 use super::check::Check;
+use super::context::Context;
 use crate::command;
 use crate::config::{Agent, ProviderKind};
 use crate::keys;
 use crate::setup::observe::files::Owner;
 use crate::setup::shim::{self, ShimState};
-use crate::setup::words;
 
 /// Whether a server runs that understands the client.
 pub(super) fn server(context: &Context<'_>) -> Check {
@@ -28,7 +27,7 @@ pub(super) fn server(context: &Context<'_>) -> Check {
 pub(super) fn herdr_config(context: &Context<'_>) -> Check {
     let path = context.paths.show(&context.observed.keys.path);
     if let owner @ Owner::Irregular { .. } = &context.observed.keys.owner {
-        return Check::skip("herdr-config", format!("not read: {}", words::owner(owner))).path(path);
+        return Check::skip("herdr-config", format!("not read: {}", owner)).path(path);
     }
     let diagnostics = match &context.observed.diagnostics {
         None => return Check::skip("herdr-config", "there is no herdr to ask"),
@@ -70,11 +69,11 @@ pub(super) fn config_owner(context: &Context<'_>) -> Check {
             let target = context.paths.show(&file.real);
             Check::ok("config-owner", format!("a link to {target}, which stays a link")).path(path)
         }
-        owner => Check::warn("config-owner", format!("it is not written by setup: {}", words::owner(owner)))
+        owner => Check::warn("config-owner", format!("it is not written by setup: {}", owner))
             .path(path)
             .fix(format!(
                 "print the bindings, to paste them {}: {}",
-                words::by_hand(owner),
+                owner.by_hand(),
                 context.setup().without("--key").flag("--no-keys")
             )),
     }

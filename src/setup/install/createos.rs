@@ -2,9 +2,9 @@
 //! (contract `createos-cli.md` 1.1), but without curl and without sudo.
 
 use super::download::download;
+use super::machine::{Installed, Machine, not_first};
 use super::template::template;
 use super::url::Url;
-use super::{Installed, Machine, not_first};
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
 use crate::fs::digest;
@@ -47,7 +47,7 @@ impl CreateosInstall {
         lines
     }
 
-    pub(super) fn run(&self, machine: &Machine<'_>) -> Result<Installed> {
+    pub(super) fn install(&self, machine: &Machine<'_>) -> Result<Installed> {
         let sum = download(&Url::new(&format!("{}.sha256", self.asset), MIRROR)?)?;
         let binary = download(&self.asset)?;
         let expected: String = String::from_utf8_lossy(&sum).split_whitespace().collect();

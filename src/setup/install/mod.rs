@@ -3,16 +3,18 @@
 
 mod createos;
 mod download;
+mod machine;
 mod script;
 mod template;
 #[cfg(test)]
 mod tests;
 mod url;
 
-pub(crate) use createos::CreateosInstall;
-pub(crate) use script::ScriptInstall;
+pub(crate) use machine::{Installed, Machine, NotFirst};
 
 use crate::error::Result;
+use createos::CreateosInstall;
+use script::ScriptInstall;
 use std::path::{Path, PathBuf};
 
 /// How one program gets onto this machine.
@@ -24,43 +26,13 @@ pub(crate) enum Installation {
     Script(ScriptInstall),
 }
 
-/// What an installation needs to know of the machine.
-pub(crate) struct Machine<'a> {
-    /// The user's home folder.
-    pub(crate) home: &'a Path,
-    /// The value of PATH.
-    pub(crate) path: &'a std::ffi::OsStr,
-    /// Reads a variable; an empty one counts as unset.
-    pub(crate) var: &'a dyn Fn(&str) -> Option<String>,
-}
-
-/// A program that was installed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Installed {
-    /// Where it is now.
-    pub(crate) path: PathBuf,
-    /// Where the one is that it replaced.
-    pub(crate) backup: Option<PathBuf>,
-    /// What is in its way on PATH, if PATH does not lead to it: another copy, or nothing at all.
-    pub(crate) not_first: Option<NotFirst>,
-}
-
-/// Why a shell does not find what was installed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NotFirst {
-    /// Its folder is not on PATH.
-    OffPath,
-    /// This copy comes before it.
-    Behind(PathBuf),
-}
-
 impl Installation {
     /// How the requirement with this id is installed; none for what the system's package manager brings.
     /// `existing` is the copy that is there already. Looks, but changes nothing and asks no network.
     ///
     /// # Errors
     /// A variable that says where from or where to is not valid.
-    pub(crate) fn of(id: &str, existing: Option<&Path>, machine: &Machine<'_>) -> Result<Option<Self>> {
+    pub(crate) fn find(id: &str, existing: Option<&Path>, machine: &Machine<'_>) -> Result<Option<Self>> {
         if id == "createos" && (machine.var)(script::CREATEOS_URL).is_none() {
             return CreateosInstall::new(existing, machine).map(Self::Createos).map(Some);
         }
@@ -79,10 +51,10 @@ impl Installation {
     ///
     /// # Errors
     /// The download or the installer failed; what was there is there still.
-    pub(crate) fn run(&self, machine: &Machine<'_>) -> Result<Installed> {
+    pub(crate) fn install(&self, machine: &Machine<'_>) -> Result<Installed> {
         match self {
-            Self::Createos(install) => install.run(machine),
-            Self::Script(install) => install.run(machine),
+            Self::Createos(install) => install.install(machine),
+            Self::Script(install) => install.install(machine),
         }
     }
 }
@@ -96,17 +68,4 @@ pub(crate) fn brings(id: &str) -> bool {
 pub(crate) fn landed(id: &str, home: &Path) -> Vec<PathBuf> {
     let var = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     template::places(id, home, &var).into_iter().filter(|path| path.is_file()).collect()
-}
-
-/// Whether PATH leads to `program` under `name`.
-fn not_first(program: &Path, name: &str, path: &std::ffi::OsStr) -> Option<NotFirst> {
-    let real = |path: &Path| path.canonicalize().ok();
-    let own = crate::createos::Own::of_this_process();
-    // Our own link under the official name passes calls on, so it is not in the way.
-    let mut found = which::which_in_all(name, Some(path), "/").into_iter().flatten();
-    match found.find(|found| !own.as_ref().is_some_and(|own| own.is(found))) {
-        Some(first) if real(&first) == real(program) => None,
-        Some(first) => Some(NotFirst::Behind(first)),
-        None => Some(NotFirst::OffPath),
-    }
 }

@@ -1,9 +1,9 @@
 //! Programs that come by their own official installer script, from `templates/install.toml`.
 
 use super::download::download;
+use super::machine::{Installed, Machine, not_first};
 use super::template::{Script, places, template};
 use super::url::Url;
-use super::{Installed, Machine, not_first};
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
 use crate::ui;
@@ -44,7 +44,7 @@ impl ScriptInstall {
         vec![format!("download {}", self.url), format!("run it with {}", self.script.shell)]
     }
 
-    pub(super) fn run(&self, machine: &Machine<'_>) -> Result<Installed> {
+    pub(super) fn install(&self, machine: &Machine<'_>) -> Result<Installed> {
         let missing = |program: &&String| which::which_in(program, Some(machine.path), "/").is_err();
         if let Some(program) = self.script.needs.iter().chain([&self.script.shell]).find(missing) {
             return Err(Error::failed(format!(

@@ -57,7 +57,7 @@ impl Place {
             self.vars.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone())
         };
         let machine = Machine { home: self.home.path(), path: &path, var: &var };
-        Installation::of(id, existing, &machine)?.expect("it can be installed").run(&machine)
+        Installation::find(id, existing, &machine)?.expect("it can be installed").install(&machine)
     }
 
     fn names(&self) -> Vec<String> {
@@ -113,7 +113,7 @@ fn a_link_is_left_to_who_made_it() {
     std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
     let var = |_: &str| None;
     let machine = Machine { home: place.home.path(), path: std::ffi::OsStr::new(""), var: &var };
-    let lines = Installation::of("createos", Some(&link), &machine).unwrap().unwrap().lines();
+    let lines = Installation::find("createos", Some(&link), &machine).unwrap().unwrap().lines();
     assert!(!lines[1].contains(&place.bin().display().to_string()), "{lines:?}");
 }
 

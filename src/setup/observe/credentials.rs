@@ -12,9 +12,9 @@ pub(crate) struct Credentials {
     pub(crate) stored: bool,
 }
 
-/// The outcome of the probe.
+/// Whether the official CLI can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Session {
+pub(crate) enum SignIn {
     /// It was not asked: no CLI, or the local provider.
     NotAsked,
     /// It works.
@@ -49,11 +49,11 @@ impl Credentials {
 }
 
 /// Asks for one row of the list: the reliable probe (contract 1.4).
-pub(crate) fn probe(createos: &Path) -> Session {
+pub(crate) fn probe(createos: &Path) -> SignIn {
     match Provider::createos(createos).session() {
-        Ok(()) => Session::Usable,
-        Err(Failure { refusal: Refusal::SignedOut, words, .. }) => Session::SignedOut(words),
-        Err(failure) => Session::Unclear(failure.words),
+        Ok(()) => SignIn::Usable,
+        Err(Failure { refusal: Refusal::SignedOut, words, .. }) => SignIn::SignedOut(words),
+        Err(failure) => SignIn::Unclear(failure.words),
     }
 }
 

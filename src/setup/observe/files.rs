@@ -3,6 +3,7 @@
 use crate::exec::Run;
 use crate::fs::{can_replace, irregular, read_regular, resolve};
 use rustix::fs::{Access, access};
+use std::fmt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -54,6 +55,35 @@ impl Owner {
     /// Whether we may write it.
     pub(crate) fn is_ours_to_write(&self) -> bool {
         matches!(self, Self::User | Self::Linked)
+    }
+
+    /// Where a change goes when it is not ours to make.
+    pub(crate) fn by_hand(&self) -> &'static str {
+        match self {
+            Self::Generated { .. } => "where the file is made",
+            _ => "into it by hand",
+        }
+    }
+
+    /// How our entries leave a file that is not ours to write.
+    pub(crate) fn take_out(&self) -> &'static str {
+        match self {
+            Self::Generated { .. } => "take our entries out where the file is made",
+            _ => "take our entries out by hand",
+        }
+    }
+}
+
+/// Why a file is not ours to write.
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User => f.write_str("it is an ordinary file"),
+            Self::Linked => f.write_str("it is a link"),
+            Self::Generated { by, source } => write!(f, "{by} writes it, from {}", source.display()),
+            Self::Irregular { kind, real } => write!(f, "{} is {kind}, not a regular file", real.display()),
+            Self::Fixed { reason } => f.write_str(reason),
+        }
     }
 }
 

@@ -3,25 +3,27 @@
 
 pub(super) mod credentials;
 pub(super) mod files;
+pub(super) mod plugin;
 pub(super) mod programs;
+mod registry;
 
-use self::credentials::{Credentials, Session};
-use self::files::FileSeen;
-use self::programs::{Choice, OnPath, Program};
-use crate::command;
 use crate::config::{ProviderKind, Settings};
 use crate::createos::{Failure, Provider};
 use crate::error::Error;
-use crate::exec::Run;
-use crate::herdr::{Diagnostics, Herdr, Manifest, Plugin, read_registry};
+use crate::herdr::{Diagnostics, Herdr};
 use crate::paths::Paths;
-use crate::setup::bundle::{self, Programs};
+use crate::setup::bundle::Programs;
 use crate::setup::receipt::Receipt;
 use crate::setup::request::{Request, WantedPlugin};
 use crate::setup::template::{Need, Requirement, Template};
 use crate::state::{Record, Store};
+use credentials::{Credentials, SignIn};
+use files::FileSeen;
+use plugin::{Checkout, Registered, bundled_files, checkout, registered, same_folder, starts};
+use programs::{Choice, OnPath, Program};
+use registry::registry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// How much is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +50,7 @@ pub(crate) struct Observed {
     /// Where the official CLI's credential comes from.
     pub(crate) credentials: Credentials,
     /// Whether it can be used.
-    pub(crate) session: Session,
+    pub(crate) sign_in: SignIn,
     /// The shapes of the account; none when they were not asked for.
     pub(crate) shapes: Option<Result<Vec<String>, Failure>>,
     /// What Herdr says about `config.toml`; none when there is no Herdr that could.
@@ -80,30 +82,6 @@ impl Observed {
     pub(crate) fn known_receipt(&self) -> Option<&Receipt> {
         self.receipt.as_ref().ok().and_then(Option::as_ref)
     }
-}
-
-/// A plugin in Herdr's registry.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Registered {
-    /// Its record.
-    pub(crate) plugin: Plugin,
-    /// Its manifest as it is now, which is the one that counts.
-    pub(crate) manifest: Result<Manifest, String>,
-    /// Whether it runs on Bun.
-    pub(crate) runs_on_bun: bool,
-}
-
-/// A developer's checkout of the plugin.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Checkout {
-    /// Its actions.
-    pub(crate) actions: Vec<String>,
-    /// Its real path, as Herdr will register it.
-    pub(crate) root: PathBuf,
-    /// It has a `build.sh`.
-    pub(crate) has_build: bool,
-    /// Whether it runs on Bun.
-    pub(crate) runs_on_bun: bool,
 }
 
 /// Who makes the boxes, as far as it is decided before anything is looked at closely: the flags, else the
@@ -152,7 +130,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
             let is_bundled = same_folder(&registered.plugin.root, &folder);
             starts(registered, is_bundled)
         });
-        let (session, shapes) = account.map_or((Session::NotAsked, None), join);
+        let (sign_in, shapes) = account.map_or((SignIn::NotAsked, None), join);
         Observed {
             named: choices.iter().filter(|(_, choice)| choice.named).map(|(id, _)| id.clone()).collect(),
             on_path: choices.iter().map(|(id, choice)| (id.clone(), choice.on_path.clone())).collect(),
@@ -162,7 +140,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
             credentials: Credentials::look(paths.home(), |name| {
                 std::env::var_os(name).is_some_and(|value| !value.is_empty())
             }),
-            session,
+            sign_in,
             shapes,
             diagnostics: diagnostics.map(join),
             server: server.map(join),
@@ -171,7 +149,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
                 WantedPlugin::Checkout(folder) => Some(checkout(folder, &template.plugin.id)),
                 WantedPlugin::Bundled | WantedPlugin::Github(_) => None,
             },
-            bundle: bundle(paths),
+            bundle: bundled_files(paths),
             recorded: Programs::read(&folder),
             config,
             keys,
@@ -196,87 +174,6 @@ fn choose(wanted: &[&Requirement], paths: &Paths) -> BTreeMap<String, Choice> {
     })
 }
 
-/// The host of the agent's package registry, by the tool that would use it: nothing is assumed.
-fn registry(flags: &Settings, config: &FileSeen) -> Option<String> {
-    let settings = flags.clone().over(Settings::salvage(config.contents()).0).resolve();
-    let tool = settings.agent.spec().registry.as_ref().filter(|_| !settings.egress.is_empty())?;
-    let cache = tempfile::tempdir().ok()?;
-    let ended = Run::new(which::which(tool).ok()?)
-        .args(["config", "get", "registry"])
-        .cwd("/")
-        // It would log into the home folder, and look for a newer self.
-        .env("npm_config_cache", cache.path())
-        .env("npm_config_logs_max", "0")
-        .env("npm_config_update_notifier", "false")
-        .limit(programs::LIMIT)
-        .run()
-        .ok()?;
-    let address = ended.stdout_text();
-    let address = address.trim();
-    let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"))?;
-    let host = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;
-    let host = host.rsplit_once(':').map_or(host, |(host, _port)| host);
-    let is_host = !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || ".-".contains(c));
-    (ended.success() && is_host).then(|| host.to_owned())
-}
-
-/// Whether two spellings lead to the same folder.
-pub(crate) fn same_folder(one: &Path, other: &Path) -> bool {
-    one == other || other.canonicalize().is_ok_and(|real| real == one)
-}
-
-/// Whether the programs of the manifest can be started, as Herdr starts them: ours says its version, somebody
-/// else's is only looked for.
-fn starts(registered: &Registered, is_bundled: bool) -> Result<(), String> {
-    let Ok(manifest) = &registered.manifest else { return Ok(()) };
-    manifest.programs().into_iter().try_for_each(|program| {
-        let path = Manifest::resolve(&registered.plugin.root, program)
-            .ok_or_else(|| format!("its manifest starts {program}, which is not there"))?;
-        if is_bundled { programs::is_ours(&path) } else { Ok(()) }
-    })
-}
-
-/// The files of the bundled plugin's folder, as they are.
-pub(crate) fn bundle(paths: &Paths) -> BTreeMap<&'static str, Vec<u8>> {
-    let folder = paths.bundled_plugin();
-    [bundle::MANIFEST, bundle::PROGRAMS]
-        .into_iter()
-        .filter_map(|name| Some((name, crate::fs::read_regular(&folder.join(name)).ok()?)))
-        .collect()
-}
-
 fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().expect("a probe does not panic")
-}
-
-/// The plugin with this id.
-pub(crate) fn registered(registry: &Path, id: &str) -> Result<Option<Registered>, String> {
-    let plugins = read_registry(registry).map_err(|error| error.to_string())?;
-    Ok(plugins.into_iter().find(|plugin| plugin.id == id).map(|plugin| {
-        let manifest = Manifest::read(&plugin.root).map_err(|error| error.to_string());
-        let runs_on_bun = manifest.as_ref().is_ok_and(|manifest| manifest.runs_on_bun(&plugin.root));
-        Registered { plugin, manifest, runs_on_bun }
-    }))
-}
-
-/// The checkout in `folder`, which has to hold a manifest with our id.
-fn checkout(folder: &Path, id: &str) -> Result<Checkout, Error> {
-    let help = "name the folder that holds herdr-plugin.toml, such as packages/herdr-plugin of a checkout";
-    let root = folder
-        .canonicalize()
-        .map_err(|error| Error::usage(format!("--local {}: {error}", folder.display())).help(help))?;
-    let manifest = Manifest::read(&root).map_err(|bad| Error::usage(format!("--local: {bad}")).help(help))?;
-    if manifest.id != id {
-        return Err(Error::usage(format!("--local: {} is the plugin \"{}\"", root.display(), manifest.id))
-            .help(format!(
-                "only the plugin {id} is set up here; link another one with: {}",
-                command::herdr(["plugin", "link"]).path(&root)
-            )));
-    }
-    Ok(Checkout {
-        actions: manifest.actions().map(str::to_owned).collect(),
-        has_build: root.join("build.sh").is_file(),
-        runs_on_bun: manifest.runs_on_bun(&root),
-        root,
-    })
 }

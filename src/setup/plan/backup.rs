@@ -10,7 +10,7 @@ const SUFFIX: &str = ".before-createos";
 
 /// Where a copy of a file's bytes goes beside it; none when there is such a copy already, or when the bytes are what an
 /// earlier setup left: nobody has to have those back.
-pub(in crate::setup) fn of(file: &FileSeen, receipt: Option<&Receipt>) -> Option<PathBuf> {
+pub(super) fn needed(file: &FileSeen, receipt: Option<&Receipt>) -> Option<PathBuf> {
     let bytes = file.bytes.as_ref()?;
     let is_ours = receipt.is_some_and(|receipt| {
         let hash = digest(bytes);
@@ -20,7 +20,7 @@ pub(in crate::setup) fn of(file: &FileSeen, receipt: Option<&Receipt>) -> Option
 }
 
 /// Where a copy of `bytes` goes beside `path`; none when there is such a copy already.
-pub(in crate::setup) fn place(path: &Path, bytes: &[u8]) -> Option<PathBuf> {
+pub(super) fn place(path: &Path, bytes: &[u8]) -> Option<PathBuf> {
     let numbered = |number: u32| {
         let mut name = path.as_os_str().to_owned();
         name.push(SUFFIX);
@@ -42,7 +42,7 @@ pub(in crate::setup) fn place(path: &Path, bytes: &[u8]) -> Option<PathBuf> {
 }
 
 /// The backups beside `path`, the first one first.
-pub(in crate::setup) fn all(path: &Path) -> Vec<PathBuf> {
+pub(super) fn all(path: &Path) -> Vec<PathBuf> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
     let first = [name.as_encoded_bytes(), SUFFIX.as_bytes()].concat();
     let number = |entry: &Path| -> Option<u32> {

@@ -6,18 +6,19 @@ use crate::config::{AllowFiles, Dropped, Key, ProviderKind, Settings};
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::setup::change::{Change, FileChange, Line};
-use crate::setup::checks::NOT_LOCAL;
+use crate::setup::checks::allowed;
+use crate::setup::checks::settings::NOT_LOCAL;
 use crate::setup::observe::Observed;
 use crate::setup::observe::files::FileSeen;
 use crate::setup::plan::{Plan, Warning};
-use crate::setup::receipt::What;
+use crate::setup::receipt::UserFile;
 use crate::setup::request::{Request, Rewrite, WantedPlugin};
 
 /// Settings that only the bundled plugin knows; the parser of the plugin of record rejects them.
 const OURS_ONLY: [Key; 3] = [Key::AllowSecrets, Key::AllowFiles, Key::Provider];
 
 /// Adds what happens to `config.json`.
-pub(in crate::setup) fn plan(
+pub(super) fn plan_config(
     plan: &mut Plan,
     request: &Request,
     observed: &Observed,
@@ -48,8 +49,8 @@ pub(in crate::setup) fn plan(
         None => Settings::salvage(file.contents()),
     };
     for (written, _, patterns) in settings.allow_files.iter().flat_map(AllowFiles::entries) {
-        let rest = crate::setup::checks::allowed_sentence(written, patterns);
-        plan.kept.push(Line { verb: "keep", thing: "allowFiles".into(), rest });
+        let rest = allowed::sentence(written, patterns);
+        plan.kept.push(Line::new("keep", "allowFiles", rest));
     }
     let Some(after) = after else { return Ok(()) };
     refuse_foreign(request, &after)?;
@@ -60,11 +61,7 @@ pub(in crate::setup) fn plan(
     }
     if !file.owner.is_ours_to_write() {
         plan.warnings.push(Warning {
-            message: format!(
-                "{} was not written: {}",
-                paths.show(&file.path),
-                crate::setup::words::owner(&file.owner)
-            ),
+            message: format!("{} was not written: {}", paths.show(&file.path), file.owner),
             fix: Some(format!("give it these settings:\n{}", String::from_utf8_lossy(&after).trim_end())),
         });
         return Ok(());
@@ -72,19 +69,10 @@ pub(in crate::setup) fn plan(
     // A reset loses what earlier flags said, so it always leaves a copy.
     let backup = match (request.rewrite, &file.bytes) {
         (Rewrite::Reset, Some(bytes)) => backup::place(&file.path, bytes),
-        _ => backup::of(file, observed.known_receipt()),
+        _ => backup::needed(file, observed.known_receipt()),
     };
-    plan.changes.push(Change::File(FileChange {
-        what: What::Config,
-        path: file.path.clone(),
-        before: file.bytes.clone(),
-        after: Some(after),
-        backup,
-        summary,
-        added: None,
-        notices: None,
-        rebound: Vec::new(),
-    }));
+    let change = FileChange::new(UserFile::Config, &file.path, file.bytes.clone(), Some(after), summary);
+    plan.changes.push(Change::File(FileChange { backup, ..change }));
     Ok(())
 }
 
@@ -154,7 +142,7 @@ pub(in crate::setup) fn refuse_local_egress(request: &Request, config: &FileSeen
 }
 
 /// The settings of a file that we write: the four that setup has always written, and what was asked for.
-pub(in crate::setup) fn fresh(settings: &Settings) -> Settings {
+pub(super) fn fresh(settings: &Settings) -> Settings {
     let defaults = Settings::default().resolve();
     let mut fresh = settings.clone().over(Settings {
         agent: Some(defaults.agent),
@@ -187,11 +175,8 @@ fn keep(plan: &mut Plan, request: &Request, kept: &Settings) {
     if differing.is_empty() {
         plan.right += 1;
     } else {
-        plan.kept.push(Line {
-            verb: "keep",
-            thing: "config.json".into(),
-            rest: format!("{} (use --force)", differing.join(", ")),
-        });
+        let rest = format!("{} (use --force)", differing.join(", "));
+        plan.kept.push(Line::new("keep", "config.json", rest));
     }
 }
 

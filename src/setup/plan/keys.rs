@@ -7,13 +7,12 @@ use crate::paths::Paths;
 use crate::setup::change::{Change, FileChange};
 use crate::setup::observe::Observed;
 use crate::setup::plan::{Displaced, Plan, Warning};
-use crate::setup::receipt::What;
+use crate::setup::receipt::UserFile;
 use crate::setup::request::{Request, WantedPlugin};
 use crate::setup::template;
-use crate::setup::words;
 
 /// Adds what happens to `config.toml`.
-pub(in crate::setup) fn plan(
+pub(super) fn plan_keys(
     plan: &mut Plan,
     request: &Request,
     observed: &Observed,
@@ -76,8 +75,8 @@ pub(in crate::setup) fn plan(
     }
     if !file.owner.is_ours_to_write() {
         plan.warnings.push(Warning {
-            message: format!("{shown} was not written: {}", words::owner(&file.owner)),
-            fix: Some(format!("put the block below {}", words::by_hand(&file.owner))),
+            message: format!("{shown} was not written: {}", file.owner),
+            fix: Some(format!("put the block below {}", file.owner.by_hand())),
         });
         let more = notices.map_or_else(String::new, |patch| format!("\n{}\n", patch.new.trim()));
         plan.block = Some(format!("{}{more}", merged.block));
@@ -91,17 +90,11 @@ pub(in crate::setup) fn plan(
     let bindings = (count > 0).then(|| format!("{count} {plural}{place}"));
     let on = notices.as_ref().map(|_| "Herdr's notices on".to_owned());
     plan.chords = chords(&text, &request.keys);
-    plan.changes.push(Change::File(FileChange {
-        what: What::Keys,
-        path: file.path.clone(),
-        before: file.bytes.clone(),
-        backup: backup::of(file, observed.known_receipt()),
-        after: Some(text),
-        summary: bindings.into_iter().chain(on).collect::<Vec<_>>().join(", "),
-        added: merged.added,
-        notices,
-        rebound,
-    }));
+    let summary = bindings.into_iter().chain(on).collect::<Vec<_>>().join(", ");
+    let backup = backup::needed(file, observed.known_receipt());
+    let change = FileChange::new(UserFile::Keys, &file.path, file.bytes.clone(), Some(text), summary);
+    let added = merged.added;
+    plan.changes.push(Change::File(FileChange { backup, added, notices, rebound, ..change }));
     Ok(())
 }
 
@@ -228,7 +221,7 @@ fn displaced(request: &Request, action: &str, field: &str, chord: Chord, text: &
 }
 
 /// The chords that start each action, once the file is `text`.
-pub(in crate::setup) fn chords(text: &[u8], wanted: &[Wanted]) -> Vec<(String, Vec<String>)> {
+fn chords(text: &[u8], wanted: &[Wanted]) -> Vec<(String, Vec<String>)> {
     let Ok(seen) = keys::observe(text, wanted) else { return Vec::new() };
     let live = |state: &State| match state {
         State::Bound { live, .. } => live.iter().map(|live| live.chord).collect::<Vec<Chord>>(),

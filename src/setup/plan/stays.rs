@@ -7,7 +7,7 @@ use crate::paths::Paths;
 use crate::setup::change::{Change, Line};
 use crate::setup::observe::Observed;
 use crate::setup::plan::Plan;
-use crate::setup::receipt::{Receipt, What};
+use crate::setup::receipt::{Receipt, UserFile};
 use crate::setup::shim;
 use std::path::{Path, PathBuf};
 
@@ -19,20 +19,20 @@ pub(in crate::setup) fn after(
     paths: &Paths,
 ) -> Vec<Line> {
     let mut lines = Vec::new();
-    for path in files(What::Keys, receipt, &observed.keys.path) {
+    for path in files(UserFile::Keys, receipt, &observed.keys.path) {
         if let Some(text) = text_after(plan, &path) {
             lines.extend(bindings(&text, &path, paths));
         }
     }
-    for path in files(What::Config, receipt, &observed.config.path) {
+    for path in files(UserFile::Config, receipt, &observed.config.path) {
         let was_there = receipt.files.iter().any(|file| file.path == path && file.original.is_some());
         if text_after(plan, &path).is_some() && !was_there {
             let rest = format!("settings that somebody chose; remove it with: {}", rm(&path));
             lines.push(keep(paths.show(&path), rest));
         }
     }
-    for path in files(What::Keys, receipt, &observed.keys.path).chain(files(
-        What::Config,
+    for path in files(UserFile::Keys, receipt, &observed.keys.path).chain(files(
+        UserFile::Config,
         receipt,
         &observed.config.path,
     )) {
@@ -67,11 +67,11 @@ fn rm(path: &Path) -> Command {
 }
 
 fn keep(thing: String, rest: String) -> Line {
-    Line { verb: "keep", thing, rest }
+    Line::new("keep", thing, rest)
 }
 
 /// The files of a kind: those that setups wrote, and the one that is read now.
-fn files(what: What, receipt: &Receipt, now: &Path) -> impl Iterator<Item = PathBuf> {
+fn files(what: UserFile, receipt: &Receipt, now: &Path) -> impl Iterator<Item = PathBuf> {
     let mut paths: Vec<PathBuf> =
         receipt.files.iter().filter(|file| file.what == what).map(|file| file.path.clone()).collect();
     if !paths.iter().any(|path| path == now) {

@@ -1,17 +1,16 @@
 //! The plan that takes a setup back, from what is there and from its receipt. A file that still has the hash that we
 //! left gets its original bytes; from one that changed since, exactly our own entries are removed.
 
-use super::unrecorded;
+use super::{leftovers, unrecorded};
 use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::fs::{Digest, digest};
 use crate::keys;
 use crate::paths::Paths;
-use crate::setup::change::leftovers;
 use crate::setup::change::{BundleChange, Change, FileChange, PluginChange, ProgramChange};
 use crate::setup::observe::Observed;
 use crate::setup::plan::{Plan, Warning};
-use crate::setup::receipt::{self, FileReceipt, PluginState, Receipt, What};
+use crate::setup::receipt::{FileReceipt, PluginState, Receipt, UserFile, disk};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -19,7 +18,7 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// An original is gone, or `config.toml` does not parse any more.
-pub(crate) fn plan(receipt: Option<&Receipt>, observed: &Observed, paths: &Paths) -> Result<Plan> {
+pub(crate) fn plan_undo(receipt: Option<&Receipt>, observed: &Observed, paths: &Paths) -> Result<Plan> {
     let mut plan = Plan::default();
     let none = Receipt::default();
     let (receipt, is_recorded) = (receipt.unwrap_or(&none), receipt.is_some());
@@ -27,11 +26,11 @@ pub(crate) fn plan(receipt: Option<&Receipt>, observed: &Observed, paths: &Paths
     for file in receipt.files.iter().rev() {
         let turned_on = receipt.notices.iter().any(|kept| kept.path == file.path);
         plan_file(&mut plan, file, turned_on, paths, |now| match file.what {
-            What::Keys => without_keys(now, receipt, file, paths),
-            What::Config => without_settings(now, file, paths),
+            UserFile::Keys => without_keys(now, receipt, file, paths),
+            UserFile::Config => without_settings(now, file, paths),
         })?;
     }
-    unrecorded::plan(&mut plan, receipt, observed, paths)?;
+    unrecorded::plan_unrecorded(&mut plan, receipt, observed, paths)?;
     plan_plugin(&mut plan, receipt, observed, paths);
     if let Some(program) = &receipt.program {
         let now = std::fs::read(&program.path).ok();
@@ -39,7 +38,7 @@ pub(crate) fn plan(receipt: Option<&Receipt>, observed: &Observed, paths: &Paths
             plan.changes.push(Change::Program(ProgramChange {
                 path: program.path.clone(),
                 before: now,
-                after: receipt::original(paths, program.original)?,
+                after: disk::original(paths, program.original)?,
             }));
         }
     }
@@ -75,11 +74,7 @@ fn plan_file(
     let seen = crate::setup::observe::files::FileSeen::look(&file.path);
     if let owner @ crate::setup::observe::files::Owner::Irregular { .. } = &seen.owner {
         plan.warnings.push(Warning {
-            message: format!(
-                "{} is left alone: {}",
-                paths.show(&file.path),
-                crate::setup::words::owner(owner)
-            ),
+            message: format!("{} is left alone: {}", paths.show(&file.path), owner),
             fix: None,
         });
         return Ok(());
@@ -100,7 +95,7 @@ fn plan_file(
     } else {
         (by_meaning(&now)?, "it changed since, so exactly our entries go")
     };
-    if let (What::Keys, Some(after)) = (file.what, &after)
+    if let (UserFile::Keys, Some(after)) = (file.what, &after)
         && turned_on
         && keys::delivery(after).is_ok_and(|on| on.is_some())
     {
@@ -114,31 +109,17 @@ fn plan_file(
     }
     if !seen.owner.is_ours_to_write() {
         plan.warnings.push(Warning {
-            message: format!(
-                "{} is not written: {}",
-                paths.show(&file.path),
-                crate::setup::words::owner(&seen.owner)
-            ),
-            fix: Some(crate::setup::words::take_out(&seen.owner).into()),
+            message: format!("{} is not written: {}", paths.show(&file.path), seen.owner),
+            fix: Some(seen.owner.take_out().into()),
         });
         return Ok(());
     }
-    plan.changes.push(Change::File(FileChange {
-        what: file.what,
-        path: file.path.clone(),
-        before: Some(now),
-        after,
-        backup: None,
-        summary: summary.into(),
-        added: None,
-        notices: None,
-        rebound: Vec::new(),
-    }));
+    plan.changes.push(Change::File(FileChange::new(file.what, &file.path, Some(now), after, summary)));
     Ok(())
 }
 
 fn original(digest: Option<Digest>, paths: &Paths) -> Result<Rest> {
-    digest.map(|digest| receipt::original(paths, digest)).transpose()
+    digest.map(|digest| disk::original(paths, digest)).transpose()
 }
 
 fn without_keys(now: &[u8], receipt: &Receipt, file: &FileReceipt, paths: &Paths) -> Result<Rest> {
@@ -170,7 +151,7 @@ fn without_settings(now: &[u8], file: &FileReceipt, paths: &Paths) -> Result<Res
         // It is not ours any more in any sense that could be taken back.
         return Ok(Some(now.to_vec()));
     };
-    let left = file.left.last().map(|left| receipt::original(paths, *left)).transpose()?;
+    let left = file.left.last().map(|left| disk::original(paths, *left)).transpose()?;
     let left = left.as_deref().and_then(object).unwrap_or_default();
     let before = original(file.original, paths)?;
     let before = before.as_deref().and_then(object).unwrap_or_default();
@@ -212,7 +193,7 @@ fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &
             return;
         }
     };
-    let now = PluginState::of(registered.as_ref().map(|registered| &registered.plugin));
+    let now = PluginState::from(registered.as_ref().map(|registered| &registered.plugin));
     if now == original || now == known.original {
         return;
     }

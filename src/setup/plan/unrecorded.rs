@@ -11,26 +11,26 @@ use crate::setup::change::{Change, FileChange, PluginChange};
 use crate::setup::observe::Observed;
 use crate::setup::observe::files::FileSeen;
 use crate::setup::plan::{Plan, Warning};
-use crate::setup::receipt::{PluginState, Receipt, What};
+use crate::setup::receipt::{PluginState, Receipt, UserFile};
+use crate::setup::request::keys::description;
 use crate::setup::template;
-use crate::setup::words;
 
 /// Adds to the plan of an undo what `receipt` does not cover.
 ///
 /// # Errors
 /// `config.toml` does not parse.
-pub(in crate::setup) fn plan(
+pub(super) fn plan_unrecorded(
     plan: &mut Plan,
     receipt: &Receipt,
     observed: &Observed,
     paths: &Paths,
 ) -> Result<()> {
     let is_known =
-        |what: What, file: &FileSeen| receipt.files.iter().any(|f| f.what == what && f.path == file.path);
-    if !is_known(What::Keys, &observed.keys) {
+        |what: UserFile, file: &FileSeen| receipt.files.iter().any(|f| f.what == what && f.path == file.path);
+    if !is_known(UserFile::Keys, &observed.keys) {
         plan_keys(plan, &observed.keys, paths)?;
     }
-    if !is_known(What::Config, &observed.config) {
+    if !is_known(UserFile::Config, &observed.config) {
         plan_config(plan, &observed.config, paths);
     }
     if receipt.plugin.is_none() {
@@ -44,7 +44,7 @@ pub(in crate::setup) fn our_words() -> Vec<(String, String)> {
     let known = &template::herdr().keys;
     let words = |action: &String| match known.iter().find(|key| key.action == *action) {
         Some(key) => key.description.clone(),
-        None => crate::setup::request::description(action),
+        None => description(action),
     };
     bundle::actions().iter().map(|action| (format!("{PLUGIN_ID}.{action}"), words(action))).collect()
 }
@@ -67,17 +67,15 @@ fn plan_keys(plan: &mut Plan, file: &FileSeen, paths: &Paths) -> Result<()> {
     }
     if !file.owner.is_ours_to_write() {
         plan.warnings.push(Warning {
-            message: format!("{shown} is not written: {}", words::owner(&file.owner)),
-            fix: Some(words::take_out(&file.owner).into()),
+            message: format!("{shown} is not written: {}", file.owner),
+            fix: Some(file.owner.take_out().into()),
         });
         return Ok(());
     }
-    plan.changes.push(change(
-        What::Keys,
-        file,
-        Some(unmerged.text),
-        "our entries go; no record of a setup has what was there before",
-    ));
+    let summary = "our entries go; no record of a setup has what was there before";
+    let change =
+        FileChange::new(UserFile::Keys, &file.path, file.bytes.clone(), Some(unmerged.text), summary);
+    plan.changes.push(Change::File(change));
     Ok(())
 }
 
@@ -95,31 +93,19 @@ fn plan_config(plan: &mut Plan, file: &FileSeen, paths: &Paths) {
     }
     if !file.owner.is_ours_to_write() {
         plan.warnings.push(Warning {
-            message: format!("{} stays: {}", paths.show(&file.path), words::owner(&file.owner)),
+            message: format!("{} stays: {}", paths.show(&file.path), file.owner),
             fix: Some("remove it by hand".into()),
         });
         return;
     }
-    plan.changes.push(change(What::Config, file, None, "it holds what every setup writes, and nothing else"));
-}
-
-fn change(what: What, file: &FileSeen, after: Option<Vec<u8>>, summary: &str) -> Change {
-    Change::File(FileChange {
-        what,
-        path: file.path.clone(),
-        before: file.bytes.clone(),
-        after,
-        backup: None,
-        summary: summary.into(),
-        added: None,
-        notices: None,
-        rebound: Vec::new(),
-    })
+    let summary = "it holds what every setup writes, and nothing else";
+    let change = FileChange::new(UserFile::Config, &file.path, file.bytes.clone(), None, summary);
+    plan.changes.push(Change::File(change));
 }
 
 fn plan_plugin(plan: &mut Plan, observed: &Observed, paths: &Paths) {
     let Ok(Some(registered)) = &observed.plugin else { return };
-    let now = PluginState::of(Some(&registered.plugin));
+    let now = PluginState::from(Some(&registered.plugin));
     if !now.is_at(&PluginState::Linked { root: paths.bundled_plugin(), enabled: true }) {
         return;
     }

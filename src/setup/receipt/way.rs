@@ -1,9 +1,10 @@
 //! The way down to the receipt: what on it is provably ours, and how it goes without taking along anything else.
 
+use super::Receipt;
+use super::disk::{self, NAME};
 use crate::error::{IoContext, Result};
 use crate::fs::{Digest, all_of, digest, is_staged, kill_point, remove_pieces, stage, staged};
 use crate::paths::Paths;
-use crate::setup::receipt::{self, NAME, Receipt};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +58,7 @@ fn is_original(path: &Path, recorded: &[Digest]) -> bool {
 
 /// The copies beside the receipt that are what their names say, or were noted.
 pub(in crate::setup) fn copies(paths: &Paths, recorded: &[Digest]) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(receipt::originals(paths)) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(disk::originals(paths)) else { return Vec::new() };
     entries.flatten().map(|entry| entry.path()).filter(|path| is_original(path, recorded)).collect()
 }
 
@@ -66,8 +67,8 @@ pub(in crate::setup) fn copies(paths: &Paths, recorded: &[Digest]) -> Vec<PathBu
 /// # Errors
 /// Something of it cannot be removed.
 pub(in crate::setup) fn remove_receipt(known: &Receipt, paths: &Paths) -> Result<()> {
-    let (receipts, originals) = (paths.receipts(), receipt::originals(paths));
-    let mut pieces = vec![receipt::file(paths)];
+    let (receipts, originals) = (paths.receipts(), disk::originals(paths));
+    let mut pieces = vec![disk::file(paths)];
     pieces.extend(copies(paths, &known.digests()));
     pieces.extend([originals, receipts.clone()]);
     remove_pieces(&pieces).at("remove", &receipts)

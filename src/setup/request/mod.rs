@@ -1,29 +1,34 @@
 //! What the command line asks for, parsed once: nothing is looked at and nothing is written before all of it
 //! is valid.
 
+mod again;
+pub(super) mod keys;
+mod source;
+mod task;
+mod values;
+
+pub(crate) use source::WantedPlugin;
+pub(crate) use task::Task;
+
 use crate::cli::SetupArgs;
-use crate::command::{self, Command};
-use crate::config::{EgressRule, Settings, nearest};
-use crate::error::{Error, Result};
-use crate::herdr::GithubSource;
+use crate::command::Command;
+use crate::config::Settings;
+use crate::error::Result;
 use crate::keys::{Chord, Wanted};
-use crate::paths::PLUGIN_ID;
-use crate::setup::template::{self, KeyTemplate};
-use std::path::PathBuf;
-use std::str::FromStr;
+use again::again;
+use keys::{key, wanted_keys};
+use source::wanted_plugin;
+use values::{egress, parse, parse_each};
 
 /// A valid command line.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
-    /// What to do.
-    pub(crate) mode: Mode,
-    /// The plugin that is wanted.
+    pub(crate) task: Task,
     pub(crate) plugin: WantedPlugin,
     /// The settings that the flags give.
     pub(crate) settings: Settings,
     /// What happens to an existing `config.json`.
     pub(crate) rewrite: Rewrite,
-    /// The bindings that are wanted.
     pub(crate) keys: Vec<Wanted>,
     /// Whether `config.toml` may be edited.
     pub(crate) edit_keys: bool,
@@ -31,40 +36,14 @@ pub(crate) struct Request {
     pub(crate) notices: bool,
     /// Actions whose chord the command line gives.
     pub(crate) chosen_keys: Vec<String>,
-    /// No questions.
     pub(crate) yes: bool,
     /// Missing programs are installed without asking.
     pub(crate) install_missing: bool,
-    /// One JSON document.
     pub(crate) json: bool,
-    /// Warnings fail.
     pub(crate) strict: bool,
-    /// Only show.
     pub(crate) dry_run: bool,
     /// The setup that this command line asks for, to be typed: what it repeats is what decides what is set up.
     pub(crate) again: Command,
-}
-
-/// What to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Check.
-    Doctor,
-    /// Set up.
-    Setup,
-    /// Take back.
-    Undo,
-}
-
-/// Which plugin Herdr is to have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum WantedPlugin {
-    /// The one in this binary, in a folder of ours.
-    Bundled,
-    /// A developer's checkout.
-    Checkout(PathBuf),
-    /// One that Herdr installs from GitHub.
-    Github(GithubSource),
 }
 
 /// What happens to an existing `config.json`.
@@ -101,14 +80,9 @@ impl Request {
             provider: parse("--provider", args.settings.provider.clone())?,
         };
         let chosen = args.key.iter().map(|text| key(text)).collect::<Result<Vec<_>>>()?;
-        let mode = match (args.doctor, args.undo) {
-            (true, _) => Mode::Doctor,
-            (_, true) => Mode::Undo,
-            _ => Mode::Setup,
-        };
         Ok(Self {
-            mode,
-            plugin: plugin(args)?,
+            task: Task::asked(args.doctor, args.undo),
+            plugin: wanted_plugin(args)?,
             settings,
             rewrite: match (args.reset, args.force) {
                 (true, _) => Rewrite::Reset,
@@ -162,189 +136,6 @@ impl Request {
             .into_iter()
             .fold(again, |again, key| again.with("--key", key))
             .with("--key", format!("{action}={chord}"))
-    }
-}
-
-/// What a command line says about the setup that it wants, without how that is to be shown or asked about.
-fn again(args: &SetupArgs) -> Command {
-    let local = args.local.as_ref().map(|folder| folder.to_string_lossy().into_owned());
-    let once = [
-        ("--local", &local),
-        ("--source", &args.source),
-        ("--agent", &args.settings.agent),
-        ("--shape", &args.settings.shape),
-        ("--rootfs", &args.settings.rootfs),
-        ("--auto-pause", &args.settings.auto_pause),
-        ("--remote-root", &args.settings.remote_root),
-        ("--provider", &args.settings.provider),
-    ];
-    let each = [
-        ("--egress", &args.settings.egress),
-        ("--exclude", &args.settings.exclude),
-        ("--sync-exclude", &args.settings.sync_exclude),
-        ("--key", &args.key),
-    ];
-    let alone = [
-        ("--notices", args.notices),
-        ("--no-keys", args.no_keys),
-        ("--force", args.force),
-        ("--reset", args.reset),
-    ];
-    let once = once.into_iter().flat_map(|(flag, value)| value.iter().map(move |value| (flag, value)));
-    let each = each.into_iter().flat_map(|(flag, values)| values.iter().map(move |value| (flag, value)));
-    let again = once.chain(each).fold(command::setup(), |again, (flag, value)| again.with(flag, value));
-    let given = alone.into_iter().filter(|(_, given)| *given);
-    given.fold(again, |again, (flag, _)| again.flag(flag))
-}
-
-fn from_flag(flag: &str, error: &Error) -> Error {
-    let about = Error::usage(error.message()).fact("flag", flag);
-    error.hints().iter().fold(about, |error, hint| error.help(hint))
-}
-
-fn parse<T: FromStr<Err = Error>>(flag: &str, value: Option<String>) -> Result<Option<T>> {
-    value.map(|text| text.parse().map_err(|error| from_flag(flag, &error))).transpose()
-}
-
-fn parse_each<T: FromStr<Err = Error>>(flag: &str, values: &[String]) -> Result<Option<Vec<T>>> {
-    if values.is_empty() {
-        return Ok(None);
-    }
-    let parsed: Result<Vec<T>> =
-        values.iter().map(|text| text.parse().map_err(|error| from_flag(flag, &error))).collect();
-    parsed.map(Some)
-}
-
-/// `none` alone is the empty list.
-fn egress(values: &[String]) -> Result<Option<Vec<EgressRule>>> {
-    if values.iter().any(|value| value == "none") {
-        return if values.len() == 1 {
-            Ok(Some(Vec::new()))
-        } else {
-            Err(Error::usage("--egress none empties the list and stands alone"))
-        };
-    }
-    parse_each("--egress", values)
-}
-
-fn plugin(args: &SetupArgs) -> Result<WantedPlugin> {
-    if let Some(folder) = &args.local {
-        return Ok(WantedPlugin::Checkout(folder.clone()));
-    }
-    let Some(text) = args.source.as_deref() else { return Ok(WantedPlugin::Bundled) };
-    let wrong = || {
-        Error::usage(format!("source \"{text}\" is not accepted"))
-            .help("use bundled, github, github@REF or github:OWNER/REPO/PATH@REF")
-    };
-    if text == "bundled" {
-        return Ok(WantedPlugin::Bundled);
-    }
-    let rest = text.strip_prefix("github").ok_or_else(wrong)?;
-    let (repository, reference) = match rest.split_once('@') {
-        Some((repository, reference)) => (repository, Some(reference)),
-        None => (rest, None),
-    };
-    let repository = match repository.strip_prefix(':') {
-        Some(named) => named,
-        None if repository.is_empty() => &template::herdr().plugin.github,
-        None => return Err(wrong()),
-    };
-    let is_part = |part: &str| {
-        !matches!(part, "" | "." | "..")
-            && !part.starts_with('-')
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
-    };
-    let is_reference = |text: &str| text.split('/').all(is_part) && !text.contains("..");
-    if repository.split('/').count() < 2
-        || !repository.split('/').all(is_part)
-        || !reference.is_none_or(is_reference)
-    {
-        return Err(wrong());
-    }
-    Ok(WantedPlugin::Github(GithubSource {
-        repository: repository.into(),
-        reference: reference.map(str::to_owned),
-    }))
-}
-
-/// `ACTION=CHORD`.
-fn key(text: &str) -> Result<(String, Chord)> {
-    let actions = crate::setup::bundle::actions();
-    let (action, chord) = text.split_once('=').ok_or_else(|| {
-        Error::usage(format!("--key \"{text}\" has no ="))
-            .help("use ACTION=CHORD, such as delete=prefix+alt+x")
-    })?;
-    if !actions.iter().any(|known| known == action) {
-        let error = Error::usage(format!("--key names an unknown action \"{action}\""));
-        let names: Vec<&str> = actions.iter().map(AsRef::as_ref).collect();
-        let error = match nearest(action, &names) {
-            Some(near) => error.help(format!("did you mean {near}?")),
-            None => error,
-        };
-        return Err(error.help(format!("pick one of: {}", actions.join(", "))));
-    }
-    let chord = chord.parse().map_err(|error| {
-        let error =
-            Error::usage(format!("--key {action}: \"{chord}\" is not a chord that Herdr binds: {error}"));
-        error.help(match near_chord(chord) {
-            Some(near) => format!("did you mean {near}?"),
-            None => "a chord looks like prefix+shift+s or prefix+alt+x".into(),
-        })
-    })?;
-    Ok((action.into(), chord))
-}
-
-/// The chord that `text` is but for mistyped words.
-fn near_chord(text: &str) -> Option<String> {
-    const WORDS: [&str; 12] = [
-        "prefix",
-        "ctrl",
-        "alt",
-        "shift",
-        "enter",
-        "tab",
-        "space",
-        "backspace",
-        "left",
-        "right",
-        "up",
-        "down",
-    ];
-    let near = |part| if str::len(part) > 1 { nearest(part, &WORDS).unwrap_or(part) } else { part };
-    let words: Vec<&str> = text.split('+').map(str::trim).map(near).collect();
-    let near = words.join("+");
-    near.parse::<Chord>().ok().map(|_| near)
-}
-
-/// The six of the template, with the chosen chords, and after them other actions that got one.
-fn wanted_keys(chosen: &[(String, Chord)]) -> Vec<Wanted> {
-    let template = template::herdr();
-    let chosen_chord =
-        |action: &str| chosen.iter().rev().find(|(name, _)| name == action).map(|(_, chord)| *chord);
-    let wanted = |action: &str, chord, description: &str| Wanted {
-        action: action.into(),
-        command: format!("{PLUGIN_ID}.{action}"),
-        description: description.into(),
-        chord,
-    };
-    let six = template.keys.iter().map(|key: &KeyTemplate| {
-        wanted(&key.action, chosen_chord(&key.action).unwrap_or_else(|| key.chord()), &key.description)
-    });
-    let mut all: Vec<Wanted> = six.collect();
-    for (action, _) in chosen {
-        if !all.iter().any(|known| known.action == *action) {
-            let chord = chosen_chord(action).expect("it was chosen");
-            all.push(wanted(action, chord, &description(action)));
-        }
-    }
-    all
-}
-
-/// What Herdr's help panel shows for an action that the template gives no key.
-pub(in crate::setup) fn description(action: &str) -> String {
-    match action {
-        "boxes" => "list the sandboxes".into(),
-        action => format!("{action} the sandbox of this pane"),
     }
 }
 

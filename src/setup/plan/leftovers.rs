@@ -1,19 +1,16 @@
 //! What runs left behind that were killed before their receipt was there, or after it was gone.
 
-use crate::error::{IoContext, Result};
-use crate::fs::is_staged;
 use crate::paths::Paths;
-use crate::setup::observe::{self, Observed};
+use crate::setup::observe::{Observed, plugin};
 use crate::setup::receipt::way;
 use crate::setup::template;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Whether Herdr runs the plugin from our folder, or may: then the folder is in use.
 pub(in crate::setup) fn is_in_use(paths: &Paths) -> bool {
     let registry = paths.herdr_config_dir().join("plugins.json");
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
-    match observe::registered(&registry, &template::herdr().plugin.id) {
+    match plugin::registered(&registry, &template::herdr().plugin.id) {
         Ok(None) => false,
         Ok(Some(registered)) => real(registered.plugin.root) == real(paths.bundled_plugin()),
         Err(_unknown) => true,
@@ -41,21 +38,4 @@ pub(in crate::setup) fn find(paths: &Paths, observed: &Observed, without: &[Path
         }
     }
     found
-}
-
-/// Removes one. A folder into which somebody has put something meanwhile stays.
-///
-/// # Errors
-/// It cannot be removed.
-pub(in crate::setup) fn remove(path: &Path, paths: &Paths) -> Result<()> {
-    let is_folder_of_ours = path.starts_with(paths.data()) && path.is_dir();
-    let removed = match is_folder_of_ours && !path.file_name().is_some_and(is_staged) {
-        true => std::fs::remove_dir(path),
-        false if path.file_name().is_some_and(is_staged) => way::remove_staged(path, paths),
-        false => std::fs::remove_file(path),
-    };
-    match removed {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty) => Ok(()),
-        removed => removed.at("remove", path),
-    }
 }

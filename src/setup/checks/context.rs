@@ -1,0 +1,54 @@
+//! What the checks judge.
+
+use crate::command::Command;
+use crate::config::{Config, ProviderKind, Settings};
+use crate::paths::Paths;
+use crate::setup::observe::{Observed, provider};
+use crate::setup::request::Request;
+use crate::setup::template::Template;
+
+/// An observation, and what it is judged for.
+pub(in crate::setup) struct Context<'a> {
+    pub(super) template: &'static Template,
+    pub(super) request: &'a Request,
+    pub(super) observed: &'a Observed,
+    pub(super) paths: &'a Paths,
+    pub(super) provider: ProviderKind,
+    /// Whether a person is there to type into what we propose.
+    pub(super) on_terminal: bool,
+}
+
+impl<'a> Context<'a> {
+    /// The context of this observation.
+    pub(in crate::setup) fn new(
+        template: &'static Template,
+        request: &'a Request,
+        observed: &'a Observed,
+        paths: &'a Paths,
+        on_terminal: bool,
+    ) -> Self {
+        let provider = provider(&request.settings, &observed.config);
+        Self { template, request, observed, paths, provider, on_terminal }
+    }
+
+    /// The setup that this command line asks for, to be typed.
+    pub(super) fn setup(&self) -> Command {
+        self.request.again.clone()
+    }
+
+    /// The same setup, over an existing `config.json`.
+    pub(super) fn forced(&self) -> Command {
+        self.request.forced()
+    }
+
+    /// Whether a setup was done here.
+    pub(super) fn is_set_up(&self) -> bool {
+        matches!(self.observed.plugin, Ok(Some(_))) || matches!(self.observed.receipt, Ok(Some(_)))
+    }
+
+    /// The settings as they will be used, as far as they are valid.
+    pub(super) fn config(&self) -> Config {
+        let (kept, _dropped) = Settings::salvage(self.observed.config.contents());
+        self.request.settings.clone().over(kept).resolve()
+    }
+}

@@ -1,0 +1,115 @@
+//! The plugin's settings: `config.json`, the shape, and what an egress list lets through.
+
+use super::check::Check;
+use super::context::Context;
+use crate::config::{Config, ProviderKind, Settings};
+
+/// The plugin's `config.json`.
+pub(super) fn config(context: &Context<'_>) -> Check {
+    let file = &context.observed.config;
+    let shown = context.paths.show(&file.path);
+    if let Some(reason) = &file.unreadable {
+        return Check::fail("config", format!("it cannot be read: {reason}")).path(shown).required();
+    }
+    let Some(bytes) = &file.bytes else {
+        let check = Check::skip("config", "there is none, so the defaults apply").path(shown);
+        return if context.is_set_up() { check.fixed_by(context.setup()) } else { check };
+    };
+    match Settings::parse(bytes) {
+        Ok(settings) => {
+            let config = settings.resolve();
+            let boxes = match config.provider {
+                ProviderKind::Createos => "boxes on CreateOS",
+                ProviderKind::Local => "boxes on this machine",
+            };
+            Check::ok("config", format!("agent {}, {boxes}", config.agent)).path(shown).required()
+        }
+        Err(bad) => {
+            Check::fail("config", format!("line {}, column {}: {}", bad.line, bad.column, bad.reason))
+                .path(shown)
+                .fix(format!("correct it, or keep its valid settings with: {}", context.forced()))
+                .required()
+        }
+    }
+}
+
+/// Whether the account has the shape.
+pub(in crate::setup) fn shape(context: &Context<'_>) -> Check {
+    let shape = context.config().shape;
+    if context.provider == ProviderKind::Local {
+        return match crate::local::knows_shape(shape.as_str()) {
+            Ok(()) => Check::ok("shape", format!("{shape}, shown and not enforced on this machine"))
+                .found(shape.as_str()),
+            Err(known) => Check::warn("shape", format!("boxes on this machine know no {shape}"))
+                .found(shape.as_str())
+                .needed(format!("one of: {}", known.join(", ")))
+                .fix(context.forced().only("--shape", Config::default().shape.as_str())),
+        };
+    }
+    match &context.observed.shapes {
+        None => Check::skip("shape", "there is no createos to ask"),
+        Some(Err(_)) => Check::skip("shape", "createos does not list its shapes"),
+        Some(Ok(shapes)) if shapes.iter().any(|known| known == shape.as_str()) => {
+            Check::ok("shape", format!("{shape} is in your plan")).found(shape.as_str())
+        }
+        Some(Ok(shapes)) => {
+            let list = shapes.join(", ");
+            let smaller = shapes.last().map_or_else(|| "SHAPE".into(), Clone::clone);
+            Check::warn("shape", format!("{shape} is not in your plan"))
+                .found(shape.as_str())
+                .needed(format!("one of: {list}"))
+                .fix(context.forced().only("--shape", smaller))
+        }
+    }
+}
+
+/// Why an egress list and local boxes do not go together.
+pub(in crate::setup) const NOT_LOCAL: &str = "boxes on this machine cannot enforce an egress list";
+
+/// Whether the allow-list lets the agent and its installer through. What is not known is not called good.
+pub(super) fn egress(context: &Context<'_>) -> Check {
+    let config = context.config();
+    if config.egress.is_empty() {
+        return Check::ok("egress", "open: a box may reach anything (no egress list)");
+    }
+    if context.provider == ProviderKind::Local {
+        return Check::fail("egress", NOT_LOCAL).fix(context.forced().only("--egress", "none")).required();
+    }
+    let rules = config.egress.len();
+    let plural = if rules == 1 { "rule" } else { "rules" };
+    let spec = config.agent.spec();
+    if spec.install.is_none() {
+        return Check::ok("egress", format!("{rules} {plural}; a {} needs none", spec.title.to_lowercase()));
+    }
+    let registry = spec.registry.as_ref().map(|_| context.observed.registry.as_deref());
+    let needed = spec.needed_hosts().chain(registry.flatten());
+    let passes = |host: &str| config.egress.iter().any(|rule| rule.lets_pass(host, 443));
+    let blocked: Vec<&str> = needed.filter(|host| !passes(host)).collect();
+    if !blocked.is_empty() {
+        let by_address = config.egress.iter().any(|rule| rule.is_about_addresses());
+        let doubt = if by_address { ", unless a rule for addresses does" } else { "" };
+        let all = config.egress.iter().map(|rule| rule.as_str()).chain(blocked.iter().copied());
+        let fix = all.fold(context.forced().without("--egress"), |fix, rule| fix.with("--egress", rule));
+        let who = spec.title.as_str();
+        return Check::warn(
+            "egress",
+            format!("no rule lets {who} or its installer reach {}{doubt}", blocked.join(", ")),
+        )
+        .fix(fix);
+    }
+    let everything = passes("*");
+    let unknown = [
+        (registry == Some(None)).then_some("its package registry"),
+        spec.provider.then_some("its model provider"),
+    ];
+    let unknown: Vec<&str> = unknown.into_iter().flatten().filter(|_| !everything).collect();
+    if unknown.is_empty() {
+        return Check::ok("egress", format!("{rules} {plural}; {} and its installer pass", spec.title));
+    }
+    let message = format!(
+        "{rules} {plural}; what is known of {} passes, but nobody here knows the host of {}",
+        spec.title,
+        unknown.join(" and ")
+    );
+    Check::note("egress", message).fix("add it to egress in config.json, if it is not there")
+}

@@ -1,0 +1,113 @@
+//! A setup: look, install what is missing, plan, ask, apply.
+
+use super::carry_out::{apply, refuse_other_folder, reload};
+use super::change::Purpose;
+use super::checks::{self, check::Check, context::Context};
+use super::observe::{Depth, Observed, observe, programs};
+use super::offer::{self, Consent, explain_missing, use_instead};
+use super::plan::{Displaced, Plan, Warning, config, desired};
+use super::receipt::Progress;
+use super::report::Report;
+use super::request::Request;
+use super::talk::{Answer, Talk, host};
+use super::template;
+use crate::command;
+use crate::error::{Error, Result};
+use crate::ui;
+use std::path::Path;
+
+/// Sets Herdr up; the exit code.
+///
+/// # Errors
+/// Something is missing, or a change failed; what was changed before it is taken back.
+pub(super) fn set_up(talk: &Talk<'_>, report: &mut Report) -> Result<u8> {
+    let Talk { request, paths } = talk;
+    let template = template::herdr();
+    let look = || {
+        let observed = observe(template, paths, request, Depth::Setup);
+        let context = Context::new(template, request, &observed, paths, ui::is_on_terminal());
+        let checks = checks::before_setup(&context);
+        (observed, checks)
+    };
+    let (mut observed, mut checks) = look();
+    config::refuse_loosening(request, &observed.config, paths)?;
+    config::refuse_local_egress(request, &observed.config)?;
+    let can_be_had = offer::installable(&checks, &observed, paths)?;
+    let ids: Vec<&str> = can_be_had.iter().map(|(check, _)| check.id).collect();
+    let installed = offer::install(&can_be_had, talk.consent(), request, paths, &|text| talk.say(text));
+    drop(can_be_had);
+    if !matches!(installed, Ok(false)) {
+        (observed, checks) = look();
+    }
+    if let Err(error) = installed {
+        use_instead(&ids, &checks, error)?;
+    }
+    talk.annotate(&checks);
+    let offered = if talk.consent() == Consent::None { &ids[..] } else { &[] };
+    let missing = explain_missing(&checks, offered, request);
+    report.add_checks(checks);
+    missing?;
+    let own = programs::own_path()
+        .ok_or_else(|| Error::cannot_run("this binary was moved or removed while it ran"))?;
+    if let Ok(Some(receipt)) = &observed.receipt {
+        refuse_other_folder(receipt, paths)?;
+    }
+    let mut request = (*request).clone();
+    let mut plan = plan_with_warnings(talk, &request, &observed, &own)?;
+    report.add_plan(&plan, paths);
+    let was_killed = matches!(&observed.receipt, Ok(Some(receipt)) if receipt.state == Progress::Applying);
+    if plan.changes.is_empty() && !was_killed {
+        talk.show(&format!("{} is set up", host(&observed)), &plan, false);
+        talk.say("Nothing was changed.");
+        return Ok(talk.code(&plan));
+    }
+    loop {
+        match talk.agree(&format!("Setting up {}", host(&observed)), &plan)? {
+            Answer::Go => break,
+            Answer::Leave => return Ok(u8::from(!request.dry_run)),
+            Answer::Keep(action, chord) => request = request.choosing(&action, chord),
+            Answer::Notices => request = request.with_notices(),
+        }
+        plan = plan_with_warnings(talk, &request, &observed, &own)?;
+        report.add_plan(&plan, paths);
+    }
+    apply(talk, &observed, &plan, Purpose::Setup)?;
+    report.changed = true;
+    if plan.edits_keys() {
+        reload(talk, &observed);
+    }
+    talk.say(last_words(&plan));
+    Ok(talk.code(&plan))
+}
+
+/// What is to be done for this request, with what is worth a warning around it.
+fn plan_with_warnings(talk: &Talk<'_>, request: &Request, observed: &Observed, own: &Path) -> Result<Plan> {
+    let template = template::herdr();
+    let mut plan = desired::plan_setup(request, observed, talk.paths, own)?;
+    let context = Context::new(template, request, observed, talk.paths, ui::is_on_terminal());
+    let shadowed = template.requirements.iter().filter_map(|one| checks::programs::shadowed(&context, one));
+    let shape = request.settings.shape.is_some().then(|| checks::settings::shape(&context));
+    let checks: Vec<Check> = shadowed.chain(shape).collect();
+    plan.warnings.extend(checks.into_iter().filter_map(Warning::from_check));
+    Ok(plan)
+}
+
+fn last_words(plan: &Plan) -> String {
+    let start = match plan.chord("start") {
+        Some(chord) => {
+            let prefix = plan.prefix.as_ref().filter(|_| chord.starts_with("prefix+"));
+            let prefix = prefix.map_or_else(String::new, |key| format!(" (prefix is {key})"));
+            format!("Done. In Herdr, inside a git worktree, press {chord}{prefix}.")
+        }
+        None => {
+            "Done. In Herdr, paste the bindings, then press the one for start inside a git worktree.".into()
+        }
+    };
+    let undo = format!("Take it all back: {}", command::setup().flag("--undo"));
+    let difference = "(herdr config reset-keys would also take the keys that you bound yourself)";
+    let displaced = plan.displaced.as_ref().map_or_else(String::new, |displaced| {
+        let Displaced { action, field, way_back, .. } = displaced;
+        format!("Herdr's {field} has no key now; to give it back, and {action} another one: {way_back}\n")
+    });
+    format!("{start}\nSign the agent in inside its pane the first time.\n{displaced}{undo}\n  {difference}")
+}
