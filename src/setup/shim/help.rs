@@ -1,7 +1,7 @@
 //! `createos sandbox --help` with a line for `setup`, where the official program has none yet.
 
+use super::real::call;
 use crate::error::Result;
-use crate::exec::Run;
 use crate::ui;
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,7 +12,7 @@ const WHAT: &str = "Set up Herdr for sandboxed agents, or check the setup (creat
 
 /// Shows the official help with our line in it.
 pub(super) fn show(program: &Path, args: &[OsString], nested: &str) -> Result<u8> {
-    let ended = Run::new(program).args(args).env(super::called::LOOP, nested).run()?;
+    let ended = call(program, args, nested).run()?;
     let text = ended.stdout_text();
     if !ended.stderr_text().is_empty() {
         ui::note(ended.stderr_text());
@@ -26,11 +26,7 @@ pub(super) fn show(program: &Path, args: &[OsString], nested: &str) -> Result<u8
 /// # Errors
 /// It cannot be run.
 pub(super) fn has_setup(program: &Path, nested: &str) -> Result<bool> {
-    let ended = Run::new(program)
-        .args(["sandbox", "--help"])
-        .env(super::called::LOOP, nested)
-        .limit(Duration::from_secs(10))
-        .run()?;
+    let ended = call(program, ["sandbox", "--help"], nested).limit(Duration::from_secs(10)).run()?;
     let text = ended.stdout_text();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     Ok(commands(&lines).is_some_and(|(_, commands)| commands.iter().any(|(_, name)| name == NAME)))
@@ -41,7 +37,7 @@ pub(super) fn has_setup(program: &Path, nested: &str) -> Result<bool> {
 /// # Errors
 /// It cannot be run.
 pub(super) fn show_hosts(program: &Path, args: &[OsString], nested: &str) -> Result<u8> {
-    let ended = Run::new(program).args(args).env(super::called::LOOP, nested).run()?;
+    let ended = call(program, args, nested).run()?;
     if !ended.stderr_text().is_empty() {
         ui::note(ended.stderr_text().trim_end());
     }

@@ -1,5 +1,6 @@
 //! The link `createos` in a folder of our own, and whether PATH leads there first.
 
+use super::real::install_official;
 use crate::createos::{Own, PROGRAM_NAME, official, on_path};
 use crate::error::{Error, IoContext, Result};
 use crate::paths::Paths;
@@ -67,7 +68,7 @@ pub(crate) fn install(paths: &Paths, path: &OsStr, shell: Option<&OsStr>) -> Res
         ui::line(format!(
             "The official createos is not on PATH: by this link only createos sandbox setup herdr works until it is.\n\
              To install it: {}",
-            super::called::install_official()
+            install_official()
         ));
     }
     Ok(0)
