@@ -24,6 +24,7 @@ mod state;
 mod text_type;
 mod trial;
 mod ui;
+mod version;
 mod worktree;
 
 /// The tests' terminal, the same for the tests of a module as for those of the binary.

@@ -60,7 +60,7 @@ impl Manifest {
     }
 
     /// The manifest that this text is; none when it is none.
-    pub(crate) fn of_text(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         toml_edit::de::from_str(text).ok()
     }
 

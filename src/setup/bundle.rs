@@ -2,6 +2,7 @@
 //! beside it the absolute paths of the programs that were checked.
 
 use crate::error::{Error, Result};
+use crate::herdr::Manifest;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -71,36 +72,31 @@ pub(crate) fn files(program: &Path, programs: &Programs) -> Result<BTreeMap<&'st
     let path = program.to_str().ok_or_else(|| {
         Error::cannot_run(format!("the path of this program is not UTF-8: {}", program.display()))
     })?;
-    // A TOML basic string: the Debug form escapes quotes and backslashes the same way, controls are refused.
     if path.chars().any(char::is_control) {
         return Err(Error::cannot_run("the path of this program holds a control character"));
     }
-    let quoted = format!("\"{}\"", path.replace('\\', "\\\\").replace('"', "\\\""));
-    let manifest = TEMPLATE
-        .replace("@PROGRAM@, ", &format!("{quoted}, "))
-        .replace("= @VERSION@", &format!("= \"{}\"", env!("CARGO_PKG_VERSION")));
+    let manifest = manifest(path);
     let programs = serde_json::to_string_pretty(programs).expect("paths and numbers are JSON");
     Ok(BTreeMap::from([(MANIFEST, manifest.into_bytes()), (PROGRAMS, format!("{programs}\n").into_bytes())]))
 }
 
+/// The manifest, whose commands start this program. In a TOML basic string quotes and backslashes are escaped.
+fn manifest(program: &str) -> String {
+    let quoted = format!("\"{}\"", program.replace('\\', "\\\\").replace('"', "\\\""));
+    TEMPLATE
+        .replace("@PROGRAM@, ", &format!("{quoted}, "))
+        .replace("= @VERSION@", &format!("= \"{}\"", env!("CARGO_PKG_VERSION")))
+}
+
 /// The actions that the manifest has, in its order.
 pub(crate) fn actions() -> Vec<String> {
-    let mut actions = Vec::new();
-    let mut in_actions = false;
-    for line in TEMPLATE.lines() {
-        if line.starts_with('[') {
-            in_actions = line == "[[actions]]";
-        } else if let (true, Some(id)) = (in_actions, line.strip_prefix("id = ")) {
-            actions.push(id.trim_matches('"').to_owned());
-        }
-    }
-    actions
+    let manifest = Manifest::parse(&manifest("createos-sandbox")).expect("the template is valid, which is tested");
+    manifest.actions().map(str::to_owned).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::herdr::Manifest;
 
     #[test]
     fn the_manifest_is_valid_and_runs_nothing_but_this_program() {

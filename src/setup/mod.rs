@@ -21,6 +21,5 @@ pub(crate) mod shim;
 mod take_back;
 mod talk;
 mod template;
-mod version;
 
 pub(crate) use run::{asks_for_json, run, wrong_usage};

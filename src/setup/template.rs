@@ -1,6 +1,6 @@
 //! `templates/herdr.toml`: the desired state as data.
 
-use super::version::Version;
+use crate::version::Version;
 use crate::keys::Chord;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -9,25 +9,18 @@ use std::sync::LazyLock;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Template {
-    /// The host's name for people.
     pub(crate) title: String,
-    /// The plugin.
     pub(crate) plugin: PluginTemplate,
-    /// Programs that have to be there.
     pub(crate) requirements: Vec<Requirement>,
-    /// The bindings.
     pub(crate) keys: Vec<KeyTemplate>,
 }
 
-/// The plugin's identity.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PluginTemplate {
-    /// Its id in Herdr.
     pub(crate) id: String,
     /// The default of `--source github`: `OWNER/REPO/PATH`.
     pub(crate) github: String,
-    /// The actions of that plugin.
     pub(crate) github_actions: Vec<String>,
 }
 
@@ -37,7 +30,6 @@ pub(crate) struct PluginTemplate {
 pub(crate) struct Requirement {
     /// The id of its check.
     pub(crate) id: String,
-    /// Its name on PATH.
     pub(crate) program: String,
     /// A variable that names another copy of it.
     #[serde(default)]
@@ -52,7 +44,6 @@ pub(crate) struct Requirement {
     pub(crate) newest: Vec<String>,
     /// Who needs it.
     pub(crate) needed: Need,
-    /// What for.
     pub(crate) purpose: String,
     /// What to do when it is missing.
     pub(crate) missing: Fix,
@@ -64,7 +55,6 @@ pub(crate) struct Requirement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Need {
-    /// Everybody.
     Always,
     /// The provider `createos`.
     Createos,
@@ -76,19 +66,14 @@ pub(crate) enum Need {
 #[derive(Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub(crate) enum Fix {
-    /// On every system.
     Same(String),
-    /// One each.
     PerSystem {
-        /// On Linux.
         linux: String,
-        /// On macOS.
         macos: String,
     },
 }
 
 impl Fix {
-    /// The remedy here.
     pub(crate) fn here(&self) -> &str {
         match self {
             Self::Same(text) => text,
@@ -98,26 +83,17 @@ impl Fix {
     }
 }
 
-/// A binding.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyTemplate {
     /// The action, without the plugin's id.
     pub(crate) action: String,
     /// The chord that it gets when nobody has it.
-    pub(crate) chord: String,
+    pub(crate) chord: Chord,
     /// What Herdr's help shows.
     pub(crate) description: String,
 }
 
-impl KeyTemplate {
-    /// The chord.
-    pub(crate) fn chord(&self) -> Chord {
-        self.chord.parse().expect("the built-in chords are valid, which is tested")
-    }
-}
-
-/// The template of Herdr.
 pub(crate) fn herdr() -> &'static Template {
     static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
         toml_edit::de::from_str(include_str!("../../templates/herdr.toml"))
@@ -137,7 +113,7 @@ mod tests {
         let ids: Vec<_> = template.requirements.iter().map(|r| r.id.as_str()).collect();
         assert_eq!(ids, ["createos", "herdr", "git", "bun"]);
         let keys: Vec<_> =
-            template.keys.iter().map(|key| format!("{} {}", key.chord(), key.action)).collect();
+            template.keys.iter().map(|key| format!("{} {}", key.chord, key.action)).collect();
         assert_eq!(
             keys,
             [

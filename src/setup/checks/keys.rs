@@ -3,6 +3,7 @@
 use super::check::Check;
 use super::context::Context;
 use crate::keys::{self, State};
+use crate::setup::template;
 
 /// One check for the bindings, and one for each default that they displace.
 pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
@@ -87,10 +88,9 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
 }
 
 /// The letter of the action's own chord.
-fn letter(action: &str) -> String {
-    let template = crate::setup::template::herdr();
-    let key = template.keys.iter().find(|key| key.action == action);
-    key.and_then(|key| key.chord.chars().last()).map_or_else(|| "z".into(), |letter| letter.to_string())
+fn letter(action: &str) -> char {
+    let key = template::herdr().keys.iter().find(|key| key.action == action);
+    key.and_then(|key| key.chord.letter()).unwrap_or('z')
 }
 
 /// What a setup would bind now.

@@ -94,7 +94,7 @@ fn as_written(context: &Context<'_>, manifest: &Manifest, says: String) -> Check
     if own == context.observed.bundle.get(bundle::MANIFEST) {
         return Check::ok("plugin", says);
     }
-    let wanted = own.and_then(|text| Manifest::of_text(std::str::from_utf8(text).ok()?));
+    let wanted = own.and_then(|text| Manifest::parse(std::str::from_utf8(text).ok()?));
     match wanted.as_ref().map(|wanted| manifest.lacks(wanted)) {
         Some(None) => {
             Check::warn("plugin", format!("{says}; its manifest is of another version of this program"))
@@ -111,14 +111,11 @@ pub(super) fn paths(context: &Context<'_>) -> Check {
         Ok(None) => return Check::skip("paths", "nothing is recorded yet"),
         Ok(Some(recorded)) => recorded,
     };
-    let own = context.observed.bundle.get(bundle::MANIFEST).and_then(|manifest| {
-        let manifest = String::from_utf8_lossy(manifest);
-        let argv = manifest.lines().find_map(|line| line.strip_prefix("command = ["))?;
-        let program = serde_json::Deserializer::from_str(argv).into_iter::<String>().next()?.ok()?;
-        Some(std::path::PathBuf::from(program))
-    });
+    let manifest = context.observed.bundle.get(bundle::MANIFEST);
+    let manifest = manifest.and_then(|text| Manifest::parse(std::str::from_utf8(text).ok()?));
+    let own = manifest.as_ref().and_then(|manifest| manifest.programs().first().copied().map(Path::new));
     let mut gone: Vec<String> = Vec::new();
-    let named = recorded.entries().chain(own.as_deref().map(|own| ("createos-sandbox", own)));
+    let named = recorded.entries().chain(own.map(|own| ("createos-sandbox", own)));
     for (name, path) in named {
         if !is_program(path) {
             gone.push(format!("{name} at {}", context.paths.show(path)));

@@ -110,7 +110,7 @@ fn needs_bun(context: &Context<'_>) -> bool {
 
 fn judge(context: &Context<'_>, requirement: &'static Requirement, program: &Program) -> Check {
     let id = requirement.id.as_str();
-    let minimum = requirement.minimum.map(|minimum| format!("{minimum} or newer"));
+    let minimum = requirement.minimum.as_ref().map(|minimum| format!("{minimum} or newer"));
     let needed = minimum.clone().unwrap_or_else(|| format!("{id} on PATH"));
     let shown = program.path().map(|path| context.paths.show(path));
     let check = match program {
@@ -121,7 +121,7 @@ fn judge(context: &Context<'_>, requirement: &'static Requirement, program: &Pro
         Program::Broken { reason, .. } => {
             Check::fail(id, reason.clone()).needed(needed).fix(requirement.missing.here())
         }
-        Program::Found { text, .. } if program.will_do(requirement.minimum) => {
+        Program::Found { text, .. } if program.will_do(requirement.minimum.as_ref()) => {
             Check::ok(id, format!("{id} {text}")).found(text)
         }
         Program::Found { text, .. } => {

@@ -4,7 +4,7 @@ use crate::createos::Own;
 use crate::exec::Run;
 use crate::setup::install;
 use crate::setup::template::Requirement;
-use crate::setup::version::Version;
+use crate::version::Version;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,18 +15,13 @@ pub(in crate::setup) const LIMIT: Duration = Duration::from_secs(10);
 /// What was found of one required program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// It is not there.
     Missing,
     /// It is there and does not say which version it is.
     Broken {
-        /// Where.
         path: PathBuf,
-        /// What happened.
         reason: String,
     },
-    /// It is there.
     Found {
-        /// Where.
         path: PathBuf,
         /// Its version; none for one that counts as the newest.
         version: Option<Version>,
@@ -45,10 +40,10 @@ impl Program {
     }
 
     /// Whether it is there and new enough.
-    pub(crate) fn will_do(&self, minimum: Option<Version>) -> bool {
+    pub(crate) fn will_do(&self, minimum: Option<&Version>) -> bool {
         match self {
             Self::Found { version, .. } => {
-                version.is_none_or(|version| minimum.is_none_or(|min| version >= min))
+                version.as_ref().is_none_or(|version| minimum.is_none_or(|minimum| version >= minimum))
             }
             Self::Missing | Self::Broken { .. } => false,
         }
@@ -69,7 +64,6 @@ pub(crate) struct Candidates {
 /// The copy that doctor, setup and actions use, all of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
-    /// What it is.
     pub(crate) program: Program,
     /// Its variable names it.
     pub(crate) named: bool,
@@ -80,11 +74,8 @@ pub(crate) struct Choice {
 /// What a shell runs under a program's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OnPath {
-    /// The chosen copy.
     Chosen,
-    /// This other one.
     Other(PathBuf),
-    /// None.
     Nothing,
 }
 
@@ -132,7 +123,7 @@ fn probe_best(requirement: &Requirement, paths: Vec<PathBuf>) -> Program {
     let mut first = None;
     for path in paths {
         let program = probe(requirement, path);
-        if program.will_do(requirement.minimum) {
+        if program.will_do(requirement.minimum.as_ref()) {
             return program;
         }
         first.get_or_insert(program);

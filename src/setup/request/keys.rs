@@ -68,7 +68,7 @@ pub(super) fn wanted_keys(chosen: &[(String, Chord)]) -> Vec<Wanted> {
         chord,
     };
     let of_template = template.keys.iter().map(|key: &KeyTemplate| {
-        wanted(&key.action, chosen_chord(&key.action).unwrap_or_else(|| key.chord()), &key.description)
+        wanted(&key.action, chosen_chord(&key.action).unwrap_or(key.chord), &key.description)
     });
     let mut all: Vec<Wanted> = of_template.collect();
     for (action, _) in chosen {

@@ -5,10 +5,10 @@ use serde::Deserialize;
 use std::fmt;
 use std::str::FromStr;
 
-/// Up to three numbers; missing ones are zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+/// Up to three numbers; missing ones are zero, and what follows them is left out.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Version([u64; 3]);
+pub(crate) struct Version(semver::Version);
 
 impl Version {
     /// The first version in what a program prints: digits with a dot between them.
@@ -38,7 +38,8 @@ impl FromStr for Version {
                 break;
             }
         }
-        Ok(Self(numbers))
+        let [major, minor, patch] = numbers;
+        Ok(Self(semver::Version::new(major, minor, patch)))
     }
 }
 
@@ -52,11 +53,9 @@ impl TryFrom<String> for Version {
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [major, minor, patch] = self.0;
-        if patch == 0 && major > 0 {
-            write!(f, "{major}.{minor}")
-        } else {
-            write!(f, "{major}.{minor}.{patch}")
+        match &self.0 {
+            semver::Version { major: major @ 1.., minor, patch: 0, .. } => write!(f, "{major}.{minor}"),
+            version => fmt::Display::fmt(version, f),
         }
     }
 }
@@ -66,7 +65,8 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Option<String> {
-        Version::find(text).map(|(version, word)| format!("{word} = {:?}", version.0))
+        let numbers = |version: Version| [version.0.major, version.0.minor, version.0.patch];
+        Version::find(text).map(|(version, word)| format!("{word} = {:?}", numbers(version)))
     }
 
     #[test]
