@@ -4,6 +4,7 @@ mod answer;
 mod locks;
 mod past;
 mod record;
+mod recorded;
 mod salvage;
 #[expect(clippy::module_inception, reason = "the type State has a file of its own")]
 mod state;
@@ -11,6 +12,7 @@ mod store;
 mod take_over;
 
 pub(crate) use record::{Outcome, Phase, Record, RecordId, now};
+pub(crate) use recorded::Recorded;
 pub(crate) use state::{Made, State};
 pub(crate) use store::Store;
 pub(crate) use take_over::{TakenOver, take_over};

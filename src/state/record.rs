@@ -1,5 +1,7 @@
 //! The record that ties a pane, a worktree and a box together: reservation first, mapping later.
 
+use super::recorded::Recorded;
+use crate::config::{Agent, AutoPause, RemoteRoot};
 use crate::createos::{BoxId, BoxName, ProcessId, ProviderKind};
 use crate::herdr::{Pane, PaneId, TerminalId};
 use crate::text_type::text_type;
@@ -89,7 +91,7 @@ pub(crate) struct Record {
     #[serde(default, rename = "boxId")]
     pub(crate) box_id: Option<BoxId>,
     /// The agent's name in the settings.
-    pub(crate) agent: String,
+    pub(crate) agent: Recorded<Agent>,
     /// Its program in the box.
     #[serde(default, rename = "bin")]
     pub(crate) program: Option<String>,
@@ -110,10 +112,10 @@ pub(crate) struct Record {
     pub(crate) worktree: PathBuf,
     /// The workspace's folder in the box.
     #[serde(rename = "remote")]
-    pub(crate) remote_root: String,
+    pub(crate) remote_root: Recorded<RemoteRoot>,
     /// Idle time until the box pauses, as the settings had it.
     #[serde(default, rename = "autoPause")]
-    pub(crate) auto_pause: String,
+    pub(crate) auto_pause: Recorded<AutoPause>,
     /// What provision told.
     #[serde(default)]
     pub(crate) outcome: Option<Outcome>,

@@ -6,11 +6,15 @@ use crate::createos::{BoxId, BoxName, ProviderKind};
 use crate::herdr::{Pane, TerminalId};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::path::Path;
 
 /// The version that we write. A file of a newer one is not touched.
 pub(super) const VERSION: u32 = 1;
 /// How many boxes that we once made are remembered, the newest: for `prune`, and read by every action.
 const REMEMBERED: usize = 1_000;
+
+/// How many answers are remembered, the newest.
+const ANSWERS: usize = 200;
 
 /// A box that was once in this state folder.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -99,6 +103,19 @@ impl State {
         }
     }
 
+    /// Whether there is an answer for exactly this.
+    pub(crate) fn is_answered(&self, worktree: &Path, hash: &str) -> bool {
+        self.answers.iter().any(|answer| answer.worktree == worktree && answer.hash == hash)
+    }
+
+    /// Remembers an answer in place of an earlier one for the worktree.
+    pub(crate) fn answer(&mut self, worktree: &Path, hash: &str, yes: bool) {
+        self.answers.retain(|answer| answer.worktree != worktree);
+        self.answers.push(Answer { worktree: worktree.to_path_buf(), hash: hash.into(), yes });
+        let too_many = self.answers.len().saturating_sub(ANSWERS);
+        self.answers.drain(..too_many);
+    }
+
     /// Gives mappings that were taken over to this session of Herdr where one of its panes proves that they are its
     /// own: the pane of that id is in the worktree, and shows nothing else. How many.
     pub(crate) fn prove(&mut self, socket: &str, panes: &[Pane]) -> usize {
@@ -176,5 +193,24 @@ impl State {
             }
         }
         orphans
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn the_last_answer_for_a_worktree_is_kept() {
+        let mut state = State::default();
+        for number in 0..ANSWERS + 3 {
+            state.answer(&PathBuf::from(format!("/w/{number}")), "a", true);
+        }
+        state.answer(Path::new("/w/50"), "b", false);
+        assert_eq!(state.answers.len(), ANSWERS);
+        let last = state.answers.last().unwrap();
+        assert_eq!((last.worktree.as_path(), last.hash.as_str(), last.yes), (Path::new("/w/50"), "b", false));
+        assert_eq!(state.answers.iter().filter(|answer| answer.worktree == Path::new("/w/50")).count(), 1);
     }
 }

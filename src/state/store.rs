@@ -3,7 +3,6 @@
 use super::record::{Record, RecordId};
 use super::salvage::salvage;
 use super::state::{State, VERSION};
-use super::take_over::foresee;
 use crate::command;
 use crate::createos::BoxId;
 use crate::error::{Error, IoContext, Result};
@@ -52,19 +51,14 @@ impl Store {
         Ok(())
     }
 
-    /// The state in `folder`, for readers who must not change anything: no folder is made, and a corrupt
-    /// file stays where it is. Boxes of the earlier plugin that are not taken over yet count.
+    /// The state for readers who must not change anything: no folder is made, and a corrupt file stays where it is.
     ///
     /// # Errors
     /// It cannot be read, is corrupt, or a newer version of this program wrote it.
-    pub(crate) fn peek(folder: &Path) -> Result<State> {
-        let store = Self { folder: folder.to_path_buf(), seen: Arc::default() };
-        match store.parse()? {
-            Parsed::State(mut state, ..) => {
-                foresee(folder, &mut state);
-                Ok(*state)
-            }
-            Parsed::Corrupt(reason, _) => Err(Error::failed(format!("{}: {reason}", store.file().display()))),
+    pub(super) fn unchanged(&self) -> Result<State> {
+        match self.parse()? {
+            Parsed::State(state, ..) => Ok(*state),
+            Parsed::Corrupt(reason, _) => Err(Error::failed(format!("{}: {reason}", self.file().display()))),
         }
     }
 
@@ -261,15 +255,15 @@ mod tests {
             name: "hd-x".parse::<BoxName>().unwrap(),
             create_called: false,
             box_id: None,
-            agent: "shell".into(),
+            agent: "shell".to_owned().into(),
             program: None,
             process: None,
             shown: None,
             paused_by_hand: false,
             label: None,
             worktree: "/w".into(),
-            remote_root: "/workspace".into(),
-            auto_pause: "30m".into(),
+            remote_root: "/workspace".to_owned().into(),
+            auto_pause: "30m".to_owned().into(),
             outcome: None,
             delete_armed_at: None,
             created_at: 0,

@@ -1,6 +1,7 @@
 //! Mappings of the earlier plugin: `panes.json` in the same folder is read whenever it changes, and left as it is.
 
 use super::record::{Phase, Record, RecordId};
+use super::recorded::Recorded;
 use super::state::State;
 use super::store::Store;
 use crate::createos::ProviderKind;
@@ -47,12 +48,20 @@ pub(crate) fn take_over(store: &Store) -> Result<TakenOver> {
     Ok(TakenOver { count, odd })
 }
 
-/// Adds what has not been taken over yet, for somebody who only looks.
-pub(super) fn foresee(folder: &Path, state: &mut State) {
-    if let Ok(Some(text)) = file_in(folder)
-        && let Some((found, _)) = read(&text)
-    {
-        adopt(state, found);
+impl Store {
+    /// The state in `folder`, for readers who must not change anything. Boxes of the earlier plugin that are not taken
+    /// over yet count.
+    ///
+    /// # Errors
+    /// It cannot be read, is corrupt, or a newer version of this program wrote it.
+    pub(crate) fn peek(folder: &Path) -> Result<State> {
+        let mut state = Self::open(folder).unchanged()?;
+        if let Ok(Some(text)) = file_in(folder)
+            && let Some((found, _)) = read(&text)
+        {
+            adopt(&mut state, found);
+        }
+        Ok(state)
     }
 }
 
@@ -113,15 +122,15 @@ fn record(pane: &str, mapping: &Value) -> Option<Record> {
         name: text("box")?.parse().ok()?,
         create_called: false,
         box_id: Some(text("boxId")?.parse().ok()?),
-        agent: text("agent").unwrap_or("shell").into(),
+        agent: text("agent").unwrap_or("shell").to_owned().into(),
         program: text("bin").map(str::to_owned),
         process: text("processId").and_then(|id| id.parse().ok()),
         shown: text("processId").and_then(|id| id.parse().ok()),
         paused_by_hand: false,
         label: None,
         worktree: PathBuf::from(text("local")?),
-        remote_root: text("remote").unwrap_or("/workspace").into(),
-        auto_pause: String::new(),
+        remote_root: text("remote").unwrap_or("/workspace").to_owned().into(),
+        auto_pause: Recorded::default(),
         outcome: None,
         delete_armed_at: None,
         created_at: 0,

@@ -1,6 +1,5 @@
 //! Names of boxes, which say the repository and the installation, and of agents.
 
-use crate::config::Agent;
 use crate::createos::BoxName;
 use crate::error::{Error, Result};
 use crate::random;
@@ -9,7 +8,7 @@ use crate::worktree::Worktree;
 
 /// The agent's name for people.
 pub(crate) fn title(record: &Record) -> String {
-    record.agent.parse::<Agent>().map_or_else(|_| record.agent.clone(), |agent| agent.spec().title.clone())
+    record.agent.get().map_or_else(|_| record.agent.to_string(), |agent| agent.spec().title.clone())
 }
 
 /// A new name for a box of this worktree.

@@ -4,7 +4,6 @@ use super::agent::start_agent;
 use super::end::agent_end;
 use crate::action::mapping::running::run_box;
 use crate::action::mapping::session::{Session, box_id};
-use crate::config::Agent;
 use crate::createos::ProcessId;
 use crate::error::{Error, Result};
 use crate::fs::Lock;
@@ -46,12 +45,12 @@ pub(crate) fn bring_back_alone(session: &Session, id: &RecordId, _alone: &Lock) 
     {
         return Ok(Brought { process: process.clone(), anew: resumed });
     }
-    let agent: Agent = record.agent.parse()?;
+    let agent = record.agent.get()?;
     let program = record.program.clone().ok_or_else(|| {
         Error::failed(format!("where the agent is in box {} is not known", record.name))
             .help("delete the box and start again")
     })?;
-    let process = start_agent(&provider, &box_id, &record.remote_root.parse()?, agent, &program)?;
+    let process = start_agent(&provider, &box_id, &record.remote_root.get()?, agent, &program)?;
     session.store.change(id, |record| record.process = Some(process.clone()))?;
     Ok(Brought { process, anew: true })
 }

@@ -135,8 +135,8 @@ struct Provision<'a> {
 impl<'a> Provision<'a> {
     fn new(session: &'a Session, record: &'a mut Record, stop: &'a Stop) -> Result<Self> {
         let config = session.config()?;
-        let agent: Agent = record.agent.parse()?;
-        let root: RemoteRoot = record.remote_root.parse()?;
+        let agent = record.agent.get()?;
+        let root = record.remote_root.get()?;
         let provider = session.provider(record.provider)?.stop_when(stop.flag());
         ui::paragraph(format!(
             "{} in {}    {}, pauses after {}\n",

@@ -7,13 +7,12 @@ use super::terminal::{self, Keys, LoneKeys, Typed};
 use crate::action::mapping::naming::title;
 use crate::action::mapping::restore::is_deleted;
 use crate::action::mapping::session::{Session, box_id};
-use crate::config::Agent;
 use crate::createos::{ProcessId, Provider, ProviderKind};
 use crate::error::Result;
 use crate::fs::Lock;
 use crate::paths::own_binary;
 use crate::relay;
-use crate::state::{Record, RecordId};
+use crate::state::{Record, RecordId, Recorded};
 use crate::ui;
 use rustix::termios::Termios;
 use std::io::IsTerminal;
@@ -152,7 +151,7 @@ fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result
     if record.shown.as_ref() != Some(process) {
         set_shown(session, record, Some(process))?;
     }
-    let run = match record.agent.parse::<Agent>().ok().and_then(|agent| agent.spec().label.clone()) {
+    let run = match record.agent.get().ok().and_then(|agent| agent.spec().label.clone()) {
         Some(label) => run.env("HERDR_AGENT", label),
         None => run,
     };
@@ -189,8 +188,12 @@ fn words(record: &Record, end: &End) -> String {
         End::Detached => "this pane is detached, the agent runs on in the box".into(),
         End::Exited(how) if how.is_empty() => "the agent has ended".into(),
         End::Exited(how) => format!("the agent has ended, {how}"),
-        End::Paused if record.auto_pause.is_empty() || record.paused_by_hand => "the box is paused".into(),
-        End::Paused => format!("the box is paused; it pauses after {} without activity", record.auto_pause),
+        End::Paused => match &record.auto_pause {
+            Recorded::Known(after) if !record.paused_by_hand => {
+                format!("the box is paused; it pauses after {after} without activity")
+            }
+            _ => "the box is paused".into(),
+        },
         End::Failed => "the box has failed".into(),
         End::Going => "its box is being deleted".into(),
         End::Gone => "its box was deleted".into(),

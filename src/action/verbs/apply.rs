@@ -104,7 +104,7 @@ fn to_patch(
     since: &Base,
     to: &Path,
 ) -> Result<Report> {
-    let root = record.remote_root.parse()?;
+    let root = record.remote_root.get()?;
     let report = |text: String| Report::new(text).field("box", record.name.as_str());
     let Some(written) = merge::export(&mut remote, &root, &record.worktree, since, to)? else {
         return Ok(report(format!("box {} has nothing new, no file was written", record.name))

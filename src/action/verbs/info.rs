@@ -42,9 +42,9 @@ pub(crate) fn info(session: &Session) -> Result<Report> {
         ("box", format!("{} ({})", record.name, remote.id)),
         ("status", status.clone()),
         ("worktree", session.paths.show(&record.worktree)),
-        ("remote root", record.remote_root.clone()),
+        ("remote root", record.remote_root.to_string()),
         ("process", process.clone()),
-        ("auto-pause", auto_pause.unwrap_or_else(|| record.auto_pause.clone())),
+        ("auto-pause", auto_pause.unwrap_or_else(|| record.auto_pause.to_string())),
         ("egress", egress.unwrap_or_default()),
         ("provider", record.provider.word().to_owned()),
     ];
@@ -56,11 +56,11 @@ pub(crate) fn info(session: &Session) -> Result<Report> {
     let report = Report::new(table.join("\n"))
         .field("box", record.name.as_str())
         .field("boxId", remote.id.as_str())
-        .field("agent", record.agent.as_str())
+        .field("agent", record.agent.to_string())
         .field("bin", program)
         .field("processId", process)
         .field("local", worktree)
-        .field("remote", record.remote_root.as_str())
+        .field("remote", record.remote_root.to_string())
         .field("pane", pane)
         .field("provider", record.provider.word())
         .field("status", status)

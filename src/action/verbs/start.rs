@@ -10,7 +10,7 @@ use crate::command;
 use crate::createos::BoxName;
 use crate::error::{Error, Result};
 use crate::herdr::{Focus, Place};
-use crate::state::{Outcome, Phase, Record, RecordId, State, now};
+use crate::state::{Outcome, Phase, Record, RecordId, Recorded, State, now};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -56,15 +56,15 @@ pub(crate) fn start(session: &Session) -> Result<Report> {
         name: box_name(&worktree, &state.installation)?,
         create_called: false,
         box_id: None,
-        agent: config.agent.name().into(),
+        agent: Recorded::Known(config.agent),
         program: None,
         process: None,
         shown: None,
         paused_by_hand: false,
         label: None,
         worktree: worktree.root().to_path_buf(),
-        remote_root: config.remote_root.to_string(),
-        auto_pause: config.auto_pause.to_string(),
+        remote_root: Recorded::Known(config.remote_root.clone()),
+        auto_pause: Recorded::Known(config.auto_pause.clone()),
         outcome: None,
         delete_armed_at: None,
         created_at: now(),
@@ -168,7 +168,7 @@ fn with_members(record: Option<&Record>, report: Report, result: &str) -> Report
         .field("box", record.map_or("", |record| record.name.as_str()))
         .field("boxId", id.map_or("", |id| id.as_str()))
         .field("pane", pane.map_or("", |pane| pane.as_str()))
-        .field("agent", record.map_or("", |record| record.agent.as_str()))
+        .field("agent", record.map_or(String::new(), |record| record.agent.to_string()))
 }
 
 /// What becomes of a wait for an outcome that is not there yet.

@@ -107,7 +107,7 @@ fn look_into(session: &Session, record: &Record, found: &mut NotHome) -> Result<
         Ok(files) => found.files = files,
         Err(error) => found.unknown.push(error.message().to_owned()),
     }
-    let elsewhere = merge::elsewhere(&mut remote, &record.remote_root.parse()?)?;
+    let elsewhere = merge::elsewhere(&mut remote, &record.remote_root.get()?)?;
     found.take(elsewhere);
     Ok(())
 }

@@ -71,7 +71,7 @@ fn judged(
         let why = stays_home(path, base.get(path).is_some(), &rules);
         why.map(|(reason, rule)| format!("{} ({rule})", reason.words()))
     };
-    let root = record.remote_root.parse()?;
+    let root = record.remote_root.get()?;
     let filters = Filters { git: &session.git()?, keeps_home: &keeps_home, on_clash };
     merge::propose(remote, &root, &record.worktree, base, &filters)
 }
@@ -79,7 +79,7 @@ fn judged(
 /// What was last in step. A box that the earlier plugin started, or whose record is lost, is asked for it once.
 pub(crate) fn in_step(remote: &mut ProviderBox, record: &Record, ledger: &Ledger) -> Result<Base> {
     if !ledger.has_base() {
-        ledger.begin(&merge::adopt(remote, &record.remote_root.parse()?)?)?;
+        ledger.begin(&merge::adopt(remote, &record.remote_root.get()?)?)?;
     }
     ledger.base()
 }
@@ -87,7 +87,7 @@ pub(crate) fn in_step(remote: &mut ProviderBox, record: &Record, ledger: &Ledger
 /// What a box has besides its checked-out tree, and what of that could not be seen, in sentences.
 pub(crate) fn elsewhere(session: &Session, record: &Record) -> (Vec<String>, Vec<String>) {
     let found = session.remote(record).and_then(|mut remote| {
-        let found = merge::elsewhere(&mut remote, &record.remote_root.parse()?)?;
+        let found = merge::elsewhere(&mut remote, &record.remote_root.get()?)?;
         Ok((found.work, found.unknown.iter().map(|place| unknown_words(place)).collect()))
     });
     found.unwrap_or_else(|error| {

@@ -101,7 +101,8 @@ pub(crate) fn pane(session: &Session) -> Result<()> {
     ui::paragraph("\nCtrl-C stops it.\n");
     let local = record.worktree.to_string_lossy().into_owned();
     let key = key.to_string_lossy();
-    let mut words = vec!["sync", "--local", &local, "--remote", &record.remote_root, "--mode", "two-way"];
+    let root = record.remote_root.to_string();
+    let mut words = vec!["sync", "--local", &local, "--remote", &root, "--mode", "two-way"];
     words.extend(["--yes", "-i", &key]);
     for pattern in &excludes {
         words.extend(["--exclude", pattern]);
