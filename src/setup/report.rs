@@ -117,7 +117,6 @@ impl ReportedChange {
 }
 
 impl Report {
-    /// An empty report.
     pub(crate) fn new(command: Task) -> Self {
         Self {
             schema_version: VERSION,
@@ -138,13 +137,11 @@ impl Report {
         }
     }
 
-    /// Adds checks.
     pub(crate) fn add_checks(&mut self, checks: Vec<Check>) {
         self.summary = Summary::of(&checks);
         self.checks = checks;
     }
 
-    /// Adds a plan.
     pub(crate) fn add_plan(&mut self, plan: &Plan, paths: &Paths) {
         let changes = plan.changes.iter();
         self.changes =
@@ -164,13 +161,11 @@ impl Report {
             .collect();
     }
 
-    /// Ends it with an exit code.
     pub(crate) fn end(&mut self, code: u8) {
         self.exit_code = code;
         self.ok = code == 0;
     }
 
-    /// Ends it with an error.
     pub(crate) fn fail(&mut self, error: &Error) {
         let fact = |(label, value): &(String, String)| Fact { label: label.clone(), value: value.clone() };
         self.error = Some(ReportedError {
@@ -181,7 +176,6 @@ impl Report {
         self.end(error.code());
     }
 
-    /// Its text.
     pub(crate) fn text(&self) -> String {
         serde_json::to_string_pretty(self).expect("a report is texts, numbers and lists")
     }

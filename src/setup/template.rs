@@ -1,7 +1,7 @@
 //! `templates/herdr.toml`: the desired state as data.
 
-use crate::version::Version;
 use crate::keys::Chord;
+use crate::version::Version;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -67,10 +67,7 @@ pub(crate) enum Need {
 #[serde(untagged, deny_unknown_fields)]
 pub(crate) enum Fix {
     Same(String),
-    PerSystem {
-        linux: String,
-        macos: String,
-    },
+    PerSystem { linux: String, macos: String },
 }
 
 impl Fix {
@@ -112,8 +109,7 @@ mod tests {
         assert_eq!(template.plugin.id, crate::paths::PLUGIN_ID);
         let ids: Vec<_> = template.requirements.iter().map(|r| r.id.as_str()).collect();
         assert_eq!(ids, ["createos", "herdr", "git", "bun"]);
-        let keys: Vec<_> =
-            template.keys.iter().map(|key| format!("{} {}", key.chord, key.action)).collect();
+        let keys: Vec<_> = template.keys.iter().map(|key| format!("{} {}", key.chord, key.action)).collect();
         assert_eq!(
             keys,
             [

@@ -30,7 +30,6 @@ impl<'a> Ledger<'a> {
         Self { paths, purpose, receipt, made: Vec::new() }
     }
 
-    /// What the run is for.
     pub(super) fn purpose(&self) -> Purpose {
         self.purpose
     }

@@ -50,7 +50,6 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    /// A check with this outcome.
     pub(crate) fn new(id: &'static str, status: Status, message: impl Into<String>) -> Self {
         Self {
             id,
@@ -65,27 +64,22 @@ impl Check {
         }
     }
 
-    /// As it should be.
     pub(crate) fn ok(id: &'static str, message: impl Into<String>) -> Self {
         Self::new(id, Status::Ok, message)
     }
 
-    /// Worth knowing.
     pub(crate) fn warn(id: &'static str, message: impl Into<String>) -> Self {
         Self::new(id, Status::Warn, message)
     }
 
-    /// Worth knowing, and no fault.
     pub(crate) fn note(id: &'static str, message: impl Into<String>) -> Self {
         Self::new(id, Status::Note, message)
     }
 
-    /// Not as it should be.
     pub(crate) fn fail(id: &'static str, message: impl Into<String>) -> Self {
         Self::new(id, Status::Fail, message)
     }
 
-    /// Does not apply.
     pub(crate) fn skip(id: &'static str, message: impl Into<String>) -> Self {
         Self::new(id, Status::Skip, message)
     }
@@ -97,28 +91,24 @@ impl Check {
         self
     }
 
-    /// What was found.
     #[must_use]
     pub(crate) fn found(mut self, found: impl Into<String>) -> Self {
         self.found = Some(found.into());
         self
     }
 
-    /// What is needed.
     #[must_use]
     pub(crate) fn needed(mut self, needed: impl Into<String>) -> Self {
         self.needed = Some(needed.into());
         self
     }
 
-    /// Where.
     #[must_use]
     pub(crate) fn path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// What to do.
     #[must_use]
     pub(crate) fn fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = Some(fix.into());
@@ -151,7 +141,6 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Counts.
     pub(crate) fn of(checks: &[Check]) -> Self {
         let count = |status| checks.iter().filter(|check| check.status == status).count();
         Self {

@@ -19,7 +19,6 @@ pub(in crate::setup) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// The context of this observation.
     pub(in crate::setup) fn new(
         template: &'static Template,
         request: &'a Request,

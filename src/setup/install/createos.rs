@@ -19,7 +19,6 @@ const MIRROR: &str = "CREATEOS_RELEASES_URL";
 /// What the replaced binary is called.
 const BACKUP: &str = "createos.before-createos-sandbox";
 
-/// A download that is planned.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CreateosInstall {
     asset: Url,

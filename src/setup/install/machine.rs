@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// What an installation needs to know of the machine.
 pub(crate) struct Machine<'a> {
-    /// The user's home folder.
     pub(crate) home: &'a Path,
-    /// The value of PATH.
     pub(crate) path: &'a OsStr,
     /// Reads a variable; an empty one counts as unset.
     pub(crate) var: &'a dyn Fn(&str) -> Option<String>,
@@ -16,7 +14,6 @@ pub(crate) struct Machine<'a> {
 /// A program that was installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Installed {
-    /// Where it is now.
     pub(crate) path: PathBuf,
     /// Where the one is that it replaced.
     pub(crate) backup: Option<PathBuf>,

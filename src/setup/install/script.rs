@@ -13,7 +13,6 @@ use std::path::PathBuf;
 /// Names the installer of the createos CLI that is to run instead of our own download.
 pub(super) const CREATEOS_URL: &str = "CREATEOS_INSTALL_URL";
 
-/// A script that is planned.
 #[derive(Debug)]
 pub(crate) struct ScriptInstall {
     script: Script,

@@ -4,13 +4,10 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// The template.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Template {
-    /// The official CLI.
     pub(super) createos: Releases,
-    /// Programs with an installer script.
     pub(super) script: Vec<Script>,
 }
 
@@ -18,9 +15,7 @@ pub(super) struct Template {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Releases {
-    /// The address of the releases.
     pub(super) releases: String,
-    /// Where the program lands.
     pub(super) lands: Vec<Place>,
 }
 
@@ -30,7 +25,6 @@ pub(super) struct Releases {
 pub(super) struct Script {
     /// The requirement's id, which is the program's name, too.
     pub(super) id: String,
-    /// The script's address.
     pub(super) url: String,
     /// A variable that names another one.
     pub(super) variable: String,
@@ -38,30 +32,24 @@ pub(super) struct Script {
     pub(super) shell: String,
     /// What it calls that not every machine has.
     pub(super) needs: Vec<String>,
-    /// Where the program lands.
     pub(super) lands: Vec<Place>,
 }
 
-/// A folder.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub(super) enum Place {
     /// In a folder that a variable names.
     Variable {
-        /// The variable.
         variable: String,
         /// A folder below it.
         #[serde(default)]
         below: PathBuf,
     },
-    /// In the home folder.
     Home {
-        /// The folder below it.
         home: PathBuf,
     },
 }
 
-/// The template in this binary.
 pub(super) fn template() -> &'static Template {
     static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
         toml_edit::de::from_str(include_str!("../../../templates/install.toml"))

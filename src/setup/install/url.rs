@@ -27,12 +27,10 @@ impl Url {
             .help("it must start with https://"))
     }
 
-    /// An address below this one.
     pub(super) fn join(&self, below: &str) -> Self {
         Self(format!("{}/{below}", self.0))
     }
 
-    /// The address as text.
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }

@@ -17,7 +17,6 @@ pub(crate) struct Credentials {
 pub(crate) enum SignIn {
     /// It was not asked: no CLI, or the local provider.
     NotAsked,
-    /// It works.
     Usable,
     /// The CLI refuses: nobody is signed in, or the session has ended.
     SignedOut(String),

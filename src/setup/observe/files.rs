@@ -32,14 +32,12 @@ pub(crate) enum Owner {
     Linked,
     /// A generator, which would overwrite what we add.
     Generated {
-        /// Its name.
         by: &'static str,
         /// Where the change belongs.
         source: PathBuf,
     },
     /// Nobody: it is no regular file, so it is not read either.
     Irregular {
-        /// What it is, in words.
         kind: &'static str,
         /// Where it is.
         real: PathBuf,
@@ -52,7 +50,6 @@ pub(crate) enum Owner {
 }
 
 impl Owner {
-    /// Whether we may write it.
     pub(crate) fn is_ours_to_write(&self) -> bool {
         matches!(self, Self::User | Self::Linked)
     }
@@ -88,7 +85,6 @@ impl fmt::Display for Owner {
 }
 
 impl FileSeen {
-    /// Looks at the file.
     pub(crate) fn look(path: &Path) -> Self {
         let path = &absolute(path);
         let (real, mut unreadable) = match resolve(path) {

@@ -30,11 +30,9 @@ use std::path::Path;
 pub(crate) enum Depth {
     /// What a setup needs to know.
     Setup,
-    /// Everything.
     Doctor,
 }
 
-/// What is there.
 #[derive(Debug)]
 pub(crate) struct Observed {
     /// Each requirement's program, by the requirement's id.
@@ -65,9 +63,7 @@ pub(crate) struct Observed {
     pub(crate) bundle: BTreeMap<&'static str, Vec<u8>>,
     /// The programs that the bundled plugin has written down.
     pub(crate) recorded: Result<Option<Programs>, Error>,
-    /// `config.json`.
     pub(crate) config: FileSeen,
-    /// `config.toml`.
     pub(crate) keys: FileSeen,
     /// What an earlier setup did.
     pub(crate) receipt: Result<Option<Receipt>, Error>,
@@ -91,7 +87,6 @@ pub(crate) fn provider(flags: &Settings, config: &FileSeen) -> ProviderKind {
     flags.provider.or_else(in_file).unwrap_or_default()
 }
 
-/// Looks at everything.
 pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, depth: Depth) -> Observed {
     let config = FileSeen::look(&paths.plugin_config());
     let provider = provider(&request.settings, &config);

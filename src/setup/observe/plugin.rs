@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 /// A plugin in Herdr's registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Registered {
-    /// Its record.
     pub(crate) plugin: Plugin,
     /// Its manifest as it is now, which is the one that counts.
     pub(crate) manifest: Result<Manifest, String>,
@@ -23,11 +22,9 @@ pub(crate) struct Registered {
 /// A developer's checkout of the plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Checkout {
-    /// Its actions.
     pub(crate) actions: Vec<String>,
     /// Its real path, as Herdr will register it.
     pub(crate) root: PathBuf,
-    /// It has a `build.sh`.
     pub(crate) has_build: bool,
     /// Whether it runs on Bun.
     pub(crate) runs_on_bun: bool,

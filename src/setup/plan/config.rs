@@ -17,7 +17,6 @@ use crate::setup::request::{Request, Rewrite, WantedPlugin};
 /// Settings that only the bundled plugin knows; the parser of the plugin of record rejects them.
 const OURS_ONLY: [Key; 3] = [Key::AllowSecrets, Key::AllowFiles, Key::Provider];
 
-/// Adds what happens to `config.json`.
 pub(super) fn plan_config(
     plan: &mut Plan,
     request: &Request,

@@ -11,7 +11,6 @@ use crate::setup::receipt::UserFile;
 use crate::setup::request::{Request, WantedPlugin};
 use crate::setup::template;
 
-/// Adds what happens to `config.toml`.
 pub(super) fn plan_keys(
     plan: &mut Plan,
     request: &Request,

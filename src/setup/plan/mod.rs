@@ -46,7 +46,6 @@ pub(crate) struct Plan {
 /// A default of Herdr's that one of our bindings takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Displaced {
-    /// Our action.
     pub(crate) action: String,
     /// The name in `[keys]` of what has no key then.
     pub(crate) field: String,
@@ -59,9 +58,7 @@ pub(crate) struct Displaced {
 /// Something that is not as it should be and does not stop the setup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Warning {
-    /// One sentence.
     pub(crate) message: String,
-    /// What to do about it.
     pub(crate) fix: Option<String>,
 }
 

@@ -106,12 +106,10 @@ pub(crate) fn original(paths: &Paths, wanted: Digest) -> Result<Vec<u8>> {
     Err(Error::failed(format!("{} is not what was kept there", path.display())))
 }
 
-/// The receipt itself.
 pub(super) fn file(paths: &Paths) -> PathBuf {
     paths.receipts().join(NAME)
 }
 
-/// The folder of the originals.
 pub(in crate::setup) fn originals(paths: &Paths) -> PathBuf {
     paths.receipts().join("originals")
 }

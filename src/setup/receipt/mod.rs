@@ -12,21 +12,18 @@ use crate::keys::{Added, Patch};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The version of the format that we write.
 const VERSION: u32 = 1;
 
 /// What setup did to Herdr.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Receipt {
-    /// The version of this format.
     pub(crate) schema_version: u32,
     /// Whether every change was made.
     pub(crate) state: Progress,
     /// Users' files that were written.
     #[serde(default)]
     pub(crate) files: Vec<FileReceipt>,
-    /// The plugin's registration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plugin: Option<PluginReceipt>,
     /// The bindings that were added, by each setup that added some.
@@ -60,7 +57,6 @@ pub(crate) enum Progress {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FileReceipt {
-    /// Which one.
     pub(crate) what: UserFile,
     /// As its program reads it.
     pub(crate) path: PathBuf,
@@ -79,7 +75,6 @@ pub(crate) struct KeysReceipt {
     /// The file, as Herdr reads it; absent in the receipts of earlier versions, which may mean any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) path: Option<PathBuf>,
-    /// The bindings.
     #[serde(flatten)]
     pub(crate) added: Added,
 }
@@ -96,7 +91,6 @@ impl KeysReceipt {
 pub(crate) struct NoticesReceipt {
     /// The file, as Herdr reads it.
     pub(crate) path: PathBuf,
-    /// The edit.
     #[serde(flatten)]
     pub(crate) patch: Patch,
 }
@@ -114,9 +108,7 @@ pub(crate) enum UserFile {
 /// The registration before the first setup and after the last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PluginReceipt {
-    /// Before.
     pub(crate) original: PluginState,
-    /// After.
     pub(crate) left: PluginState,
     /// The commit of the original, where it was installed from GitHub; absent in the receipts of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,7 +130,6 @@ impl PluginReceipt {
 /// A program before a build ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProgramReceipt {
-    /// Where it is.
     pub(crate) path: PathBuf,
     /// Its bytes, beside the receipt.
     pub(crate) original: Digest,

@@ -11,18 +11,13 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub(crate) enum PluginState {
-    /// Not at all.
     Absent,
-    /// A linked folder.
     Linked {
-        /// The folder.
         root: PathBuf,
         /// Whether it runs.
         enabled: bool,
     },
-    /// Installed from GitHub.
     Github {
-        /// From where.
         #[serde(flatten)]
         source: GithubSource,
         /// Whether it runs.

@@ -17,11 +17,17 @@ const WITH_VALUE: [(&[&str], &str); 5] = [
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Call {
     /// `[globals] sandbox setup herdr …`, with the globals as variables and what follows.
-    Setup { env: Vec<(&'static str, OsString)>, args: Vec<OsString> },
+    Setup {
+        env: Vec<(&'static str, OsString)>,
+        args: Vec<OsString>,
+    },
     /// `[globals] sandbox setup`, alone or with a word for help: the list of hosts, where there is one.
     Hosts,
     /// The same with flags and no host: the official program's, where it has a setup.
-    Flags { env: Vec<(&'static str, OsString)>, args: Vec<OsString> },
+    Flags {
+        env: Vec<(&'static str, OsString)>,
+        args: Vec<OsString>,
+    },
     /// `[globals] sandbox --help`, which gains a line.
     Help,
     Official,

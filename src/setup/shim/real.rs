@@ -14,7 +14,11 @@ pub(super) const LOOP: &str = "CREATEOS_SANDBOX_SHIM";
 const DEEPEST: u32 = 16;
 
 /// The official program with these arguments, started by us.
-pub(super) fn call<'a>(program: &Path, args: impl IntoIterator<Item = impl AsRef<OsStr>>, nested: &str) -> Run<'a> {
+pub(super) fn call<'a>(
+    program: &Path,
+    args: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    nested: &str,
+) -> Run<'a> {
     Run::new(program).args(args).env(LOOP, nested)
 }
 

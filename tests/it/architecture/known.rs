@@ -7,31 +7,10 @@ pub(super) const IN_A_CIRCLE: &[&str] = &[
     "createos/words.rs",
     "local/process/modes/mod.rs",
     "local/process/modes/scan.rs",
-    "setup/change/apply.rs",
-    "setup/change/ledger.rs",
-    "setup/change/mod.rs",
-    "setup/change/registration.rs",
-    "setup/change/write.rs",
-    "setup/checks/allowed.rs",
-    "setup/checks/mod.rs",
-    "setup/checks/plugin.rs",
-    "setup/checks/programs.rs",
-    "setup/checks/surroundings.rs",
-    "setup/checks/unfinished.rs",
-    "setup/install/createos.rs",
-    "setup/install/mod.rs",
-    "setup/install/script.rs",
-    "setup/plan/config.rs",
-    "setup/plan/keys.rs",
-    "setup/plan/mod.rs",
-    "setup/receipt/mod.rs",
-    "setup/shim/called.rs",
-    "setup/shim/help.rs",
 ];
 
 /// Files with more than [`LONG`](super::LONG) lines.
-pub(super) const TOO_LONG: &[&str] =
-    &["keys/chord.rs", "setup/mod.rs", "setup/receipt/mod.rs", "setup/request/mod.rs"];
+pub(super) const TOO_LONG: &[&str] = &["keys/chord.rs"];
 
 /// Modules beside the folder of their own modules.
 pub(super) const BESIDE_ITS_FOLDER: &[&str] = &[];
