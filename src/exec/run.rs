@@ -274,6 +274,23 @@ impl<'a> Run<'a> {
         command.spawn().map(drop)
     }
 
+    /// Starts it in a session of its own, whose terminal this is, for all three streams.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) fn start_on_terminal(self, terminal: OwnedFd) -> std::io::Result<Child> {
+        let mut command = self.command();
+        command.stdin(terminal.try_clone()?).stdout(terminal.try_clone()?).stderr(terminal);
+        // SAFETY: two system calls between fork and exec, no allocation and no lock.
+        unsafe {
+            command.pre_exec(|| {
+                rustix::process::setsid()?;
+                Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?)
+            });
+        }
+        command.spawn()
+    }
+
     /// The program with its arguments, environment and folder.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);

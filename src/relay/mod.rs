@@ -9,6 +9,8 @@ mod terminal;
 mod typed;
 
 use crate::error::{Error, Result};
+use crate::exec::{ExecError, Run};
+use crate::ui::terminal::Raw;
 use old_output::OldOutput;
 use parting::Parting;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,13 +20,11 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
-use terminal::Raw;
 use typed::Keys;
 
 /// The relay's exit code for a program that said that it was detached; it ends with no other meaning of this one.
@@ -42,18 +42,20 @@ const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 /// The program cannot be started, or the terminal fails.
 pub(crate) fn run(old: Option<u64>, argv: &[OsString]) -> Result<u8> {
     let [program, args @ ..] = argv else { return Err(Error::usage("the relay needs a program")) };
-    let mut command = Command::new(program);
-    command.args(args);
+    let run = Run::new(program).args(args);
     let name = program.to_string_lossy().into_owned();
     let unstarted =
         |source| Error::failed(format!("could not start {}: {source}", crate::ui::visible(&name)));
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Err(unstarted(command.exec()));
+        return Err(match run.replace(None) {
+            ExecError::Start { source, .. } => unstarted(source),
+            other => other.into(),
+        });
     }
     let failed = |source: std::io::Error| Error::failed(format!("could not show the program: {source}"));
     let signals = Signals::catch().map_err(failed)?;
-    let (master, child) = terminal::start(command).map_err(unstarted)?;
-    let raw = Raw::on().map_err(failed)?;
+    let (master, child) = terminal::start(run).map_err(unstarted)?;
+    let raw = Raw::for_a_program().map_err(failed)?;
     let shown = show(master.try_clone().map_err(failed)?, old);
     let status = pass(&master, child, &signals).map_err(failed)?;
     let detached = shown.recv_timeout(LAST_WORDS).is_ok_and(|parting| parting.is_said());

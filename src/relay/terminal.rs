@@ -1,45 +1,21 @@
-//! The relay's two terminals: the pane's, raw for as long as it runs, and the program's.
+//! The program's terminal, which follows the pane's.
 
+use crate::exec::Run;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::pty::OpenptFlags;
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
+use rustix::termios::{OptionalActions, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::process::Child;
 
 /// How often old output is looked at when nothing comes.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// The pane's terminal in raw mode, until dropped.
-pub(super) struct Raw {
-    before: Termios,
-}
-
-impl Raw {
-    /// Turns it on.
-    pub(super) fn on() -> std::io::Result<Self> {
-        let before = tcgetattr(rustix::stdio::stdin())?;
-        let mut raw = before.clone();
-        raw.make_raw();
-        // Not `Flush`: what was typed while we were starting is for the program.
-        tcsetattr(rustix::stdio::stdin(), OptionalActions::Drain, &raw)?;
-        Ok(Self { before })
-    }
-}
-
-impl Drop for Raw {
-    fn drop(&mut self) {
-        // `Flush`: what the terminal still says to the program is not for whoever reads next.
-        let _terminal_gone = tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &self.before);
-    }
-}
-
 /// Starts a program on a terminal of its own, with the modes and the size of the pane's. Its other end, which
 /// never blocks.
-pub(super) fn start(mut command: Command) -> std::io::Result<(File, Child)> {
+pub(super) fn start(run: Run<'_>) -> std::io::Result<(File, Child)> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
     #[cfg(target_os = "linux")]
     let flags = flags | OpenptFlags::CLOEXEC;
@@ -58,17 +34,7 @@ pub(super) fn start(mut command: Command) -> std::io::Result<(File, Child)> {
     let master = File::from(master);
     follow_size(&master);
     rustix::io::ioctl_fionbio(&master, true)?;
-    command.stdin(slave.try_clone()?).stdout(slave.try_clone()?).stderr(slave);
-    // SAFETY: two system calls between fork and exec, no allocation and no lock.
-    unsafe {
-        command.pre_exec(|| {
-            rustix::process::setsid()?;
-            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
-            Ok(())
-        });
-    }
-    let child = command.spawn()?;
-    Ok((master, child))
+    Ok((master, run.start_on_terminal(slave)?))
 }
 
 /// Gives the program's terminal the size of the pane's; its kernel tells it of a new one.

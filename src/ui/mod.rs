@@ -2,10 +2,13 @@
 
 mod ask;
 mod colour;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has local boxes"))]
+pub(crate) mod modes;
 mod out;
 mod pager;
 mod progress;
 mod steps;
+pub(crate) mod terminal;
 mod text;
 mod wrap;
 
@@ -16,8 +19,9 @@ pub(crate) use out::{stderr, stdout};
 pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;
 pub(crate) use steps::Steps;
+pub(crate) use terminal::columns;
 pub(crate) use text::{bytes, count, is_hostile, seconds, visible, visible_line};
-pub(crate) use wrap::{columns, paragraph, wrap};
+pub(crate) use wrap::{paragraph, wrap};
 
 use crate::error::Error;
 use std::io::Write;

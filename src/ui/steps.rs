@@ -1,6 +1,7 @@
 //! Numbered steps with their times, as `try` and `start` show them.
 
-use super::wrap::{columns, wrap};
+use super::terminal::columns;
+use super::wrap::wrap;
 use super::{line, raw, seconds};
 use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthStr;

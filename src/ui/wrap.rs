@@ -1,17 +1,12 @@
 //! Lines for a narrow pane: broken between words, with what follows below where its column starts.
 
+use super::terminal::columns;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Narrower than this, a column of text is no help: what follows starts further left.
 const LEAST: usize = 16;
 /// What a command to type starts with: it is never broken, so that it can be copied.
 const PROGRAMS: [&str; 6] = ["createos-sandbox ", "createos ", "git ", "herdr ", "ssh-keygen ", "less "];
-
-/// The terminal's width; `None` when stdout is none.
-pub(crate) fn columns() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
-    (size.ws_col > 0).then_some(usize::from(size.ws_col))
-}
 
 /// Text on stdout, for a person in a pane: broken at the terminal's width.
 pub(crate) fn paragraph(text: impl AsRef<str>) {

@@ -187,10 +187,10 @@ fn local_shell(folder: &Path) -> Result<()> {
     let shell =
         std::env::var_os("SHELL").filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".into());
     ui::paragraph("\nThis shell runs on THIS machine. Leave it with exit.\n");
-    let modes = terminal::modes();
+    let modes = ui::terminal::line_modes();
     let run = Run::new(&shell).cwd(folder).env_remove("HERDR_AGENT").env_remove(RECORD);
     let ended = run.interactive().run();
-    terminal::restore(modes.as_ref());
+    ui::terminal::restore(modes.as_ref());
     match ended {
         Ok(_) => ui::paragraph("\nBack from the shell on this machine.\n"),
         Err(error) => ui::paragraph(format!("\n{}\n", error_text(&Error::from(error)))),

@@ -3,7 +3,7 @@
 use super::back_off::BackOff;
 use super::end::{End, find_end};
 use super::holding::{hold, hold_and_bring_back};
-use super::terminal::{self, Keys, LoneKeys, Typed};
+use super::terminal::{Keys, LoneKeys, Typed};
 use crate::action::mapping::naming::title;
 use crate::action::mapping::restore::is_deleted;
 use crate::action::mapping::session::{Session, box_id};
@@ -35,7 +35,7 @@ const ANSWERED: Duration = Duration::from_secs(3);
 pub(crate) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()> {
     // Ctrl-C is the agent's; between two children it must not end the pane.
     let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
-    let modes = terminal::modes();
+    let modes = ui::terminal::line_modes();
     let mut back_off = BackOff::new();
     let mut last: Option<Record> = None;
     loop {
@@ -100,7 +100,7 @@ fn attempt(
     let _answered = std::fs::remove_file(session.store.wake_file(&record.id));
     let first = record.shown.as_ref() != Some(process);
     let attached = attach(session, record, process);
-    terminal::restore(modes);
+    ui::terminal::restore(modes);
     let (end, lasted) = match attached {
         Ok((says_detached, lasted)) => (judge(session, record, process, says_detached), lasted),
         // Nothing was proven, and the program may be back in a moment: it is being upgraded.
@@ -146,7 +146,7 @@ fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result
             }
         };
         run = run.through(own_binary()?, ["herdr", "relay", &old]);
-        terminal::make_room();
+        ui::terminal::make_room();
     }
     if record.shown.as_ref() != Some(process) {
         set_shown(session, record, Some(process))?;

@@ -1,55 +1,19 @@
-//! The pane's terminal: its size, raw keys, and a clean state after a program that left a mess.
+//! The pane's terminal: its size, and what is typed in it.
 
 use crate::error::{IoContext, Result};
+use crate::ui::{self, terminal::Raw};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::termios::{OptionalActions, Termios};
-use std::io::IsTerminal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What every full-screen program may have switched on, switched off: mouse, focus and paste reports,
-/// cursor and keypad keys, kitty's keyboard, the alternate screen, a hidden cursor, margins, colours.
-/// Leaving the alternate screen and resetting the margins move the cursor: it is saved before each
-/// (every screen has its own saved cursor), and stays where it was. What an inline screen has below it is erased:
-/// the next words would stand between its lines.
-const RESTORE: &str = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[<u\
-                       \x1b7\x1b[?1049l\x1b7\x1b[r\x1b8\x1b[?7h\x1b[?25h\x1b[0m\x1b[J\r\n";
-
 /// Rows and columns of the pane; 24 by 80 when it is no terminal.
 pub(crate) fn size() -> (u16, u16) {
-    match rustix::termios::tcgetwinsize(std::io::stdout()) {
-        Ok(size) if size.ws_row > 0 && size.ws_col > 0 => (size.ws_row, size.ws_col),
-        _ => (24, 80),
-    }
-}
-
-/// Brings the terminal back to what a person expects.
-pub(crate) fn restore(modes: Option<&Termios>) {
-    if let Some(modes) = modes {
-        let _gone = rustix::termios::tcsetattr(std::io::stdin(), OptionalActions::Now, modes);
-    }
-    if std::io::stdout().is_terminal() {
-        let _gone = crate::ui::raw(RESTORE.as_bytes());
-    }
-}
-
-/// Moves what is shown up, if it must be, so that the cursor is not on the last rows. The official CLI makes all but the
-/// last row its scroll region and leaves the cursor where it is (contract `createos-cli.md` 4.7): from the last row on
-/// nothing would scroll, and its footer would hide every line of the program.
-pub(crate) fn make_room() {
-    if std::io::stdout().is_terminal() {
-        let _gone = crate::ui::raw(b"\n\n\n\x1b[3A");
-    }
-}
-
-/// The modes as they are now, for [`restore`].
-pub(crate) fn modes() -> Option<Termios> {
-    rustix::termios::tcgetattr(std::io::stdin()).ok()
+    ui::terminal::size().map_or((24, 80), |size| (size.rows, size.cols))
 }
 
 /// Single keys instead of lines, no echo; back to what it was when dropped.
 pub(crate) struct Keys {
-    before: Termios,
+    _raw: Raw,
 }
 
 /// What was typed.
@@ -69,15 +33,8 @@ impl Keys {
     /// # Errors
     /// stdin is no terminal.
     pub(crate) fn take() -> Result<Self> {
-        let stdin = std::io::stdin();
-        let before = rustix::termios::tcgetattr(&stdin).at("read the modes of", Path::new("the terminal"))?;
-        let mut raw = before.clone();
-        raw.make_raw();
-        // Output keeps its line ends, and HUP and TERM still reach us.
-        raw.output_modes = before.output_modes;
-        rustix::termios::tcsetattr(&stdin, OptionalActions::Now, &raw)
-            .at("set the modes of", Path::new("the terminal"))?;
-        Ok(Self { before })
+        let raw = Raw::for_keys().at("set the modes of", Path::new("the terminal"))?;
+        Ok(Self { _raw: raw })
     }
 
     /// Waits for keys.
@@ -164,12 +121,6 @@ pub(crate) fn single_keys(bytes: &[u8]) -> Vec<&[u8]> {
         rest = tail;
     }
     keys
-}
-
-impl Drop for Keys {
-    fn drop(&mut self) {
-        let _gone = rustix::termios::tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
-    }
 }
 
 #[cfg(test)]

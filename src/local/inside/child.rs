@@ -1,8 +1,9 @@
 //! The program of a box process: its descriptors, its terminal, its folder, its start.
 
-use super::super::wire::spec::{Bytes, Order, Size, Task};
+use super::super::wire::spec::{Bytes, Order, Task};
 use super::files;
 use super::sys::{self, Fork};
+use crate::ui::terminal::Size;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions};

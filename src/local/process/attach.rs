@@ -1,9 +1,7 @@
 //! `process attach`: this terminal, or these pipes, and a process.
 
 use super::detach::DetachKey;
-use super::modes::Modes;
-use super::terminal;
-use super::terminal::Raw;
+use super::leave;
 use crate::cli::AttachArgs;
 use crate::command;
 use crate::error::{Error, IoContext};
@@ -12,8 +10,10 @@ use crate::local::boxes::record::Record;
 use crate::local::failure::Result;
 use crate::local::wire::frames::{Kind, Reader, frame};
 use crate::local::wire::hello::Hello;
-use crate::local::wire::spec::{End, Size};
+use crate::local::wire::spec::End;
 use crate::ui;
+use crate::ui::modes::Modes;
+use crate::ui::terminal::{Raw, Size, size_at_either_end};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -57,7 +57,7 @@ pub(crate) fn run(found: &LocalBox, record: &Record, args: &AttachArgs) -> Resul
 fn replay(found: &LocalBox, record: &Record, after: Option<u64>) -> Result<u8> {
     let mut modes = Modes::default();
     let shown = show_log(found, record, after, &mut modes);
-    terminal::restore(&modes);
+    leave::leave_what_was_shown(&modes);
     shown.map(|()| farewell(record.pty, record.end))
 }
 
@@ -107,7 +107,7 @@ fn number(body: &[u8]) -> u64 {
 }
 
 fn show(error: bool, bytes: &[u8]) -> Result<()> {
-    let written = if error { io::stderr().write_all(bytes) } else { ui::raw(bytes) };
+    let written = if error { ui::raw_note(bytes) } else { ui::raw(bytes) };
     Ok(written.at("write to", std::path::Path::new("stdout"))?)
 }
 
@@ -171,7 +171,7 @@ impl Client {
             detached: if args.for_pane { crate::relay::DETACHED } else { 0 },
             typing: terminal || (args.stdin && !args.no_follow),
             signals: Signals::catch(terminal || io::stdout().is_terminal()).map_err(wrong)?,
-            raw: terminal.then(Raw::on).transpose().map_err(wrong)?,
+            raw: terminal.then(Raw::for_a_program).transpose().map_err(wrong)?,
             modes: Modes::default(),
             key: DetachKey::default(),
             out: VecDeque::new(),
@@ -179,15 +179,15 @@ impl Client {
     }
 
     fn run(mut self, after: Option<u64>, follow: bool) -> Result<u8> {
-        let terminal = self.raw.as_ref().and_then(|_| terminal::size());
+        let terminal = self.raw.as_ref().and_then(|_| size_at_either_end());
         self.out.extend(Hello::Attach { after, follow, terminal }.frame());
         if self.raw.is_some() {
             self.tell_size();
         }
         let over = self.talk();
         match self.raw.take() {
-            Some(raw) => raw.off(&self.modes),
-            None => terminal::restore(&self.modes),
+            Some(raw) => leave::leave(raw, &self.modes),
+            None => leave::leave_what_was_shown(&self.modes),
         }
         match over? {
             Over::Detached => Ok(self.detached),
@@ -197,7 +197,7 @@ impl Client {
     }
 
     fn tell_size(&mut self) {
-        if let Some(Size { rows, cols }) = terminal::size() {
+        if let Some(Size { rows, cols }) = size_at_either_end() {
             let body = [rows.to_le_bytes(), cols.to_le_bytes()].concat();
             self.out.extend(frame(Kind::Resize, &body));
         }

@@ -3,11 +3,10 @@
 pub(super) mod attach;
 mod detach;
 pub(super) mod launch;
+mod leave;
 mod model;
-mod modes;
 mod ring;
 mod served;
 mod socket;
 pub(super) mod supervisor;
 pub(super) mod talk;
-pub(super) mod terminal;

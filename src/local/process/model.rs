@@ -1,8 +1,8 @@
 //! The screen of a process's terminal as it is now: what a terminal that comes later is painted with, instead of
 //! the output of hours with all that it would do again. Without a scrollback: that stays where it was shown.
 
-use super::modes::{Modes, Seen};
-use crate::local::wire::spec::Size;
+use crate::ui::modes::{Modes, Seen};
+use crate::ui::terminal::Size;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A larger screen is nobody's, and would be paid for in memory.

@@ -10,12 +10,13 @@ use crate::local::boxes::store::Store;
 use crate::local::entry::environment;
 use crate::local::failure::{Failure, Result};
 use crate::local::output::{self, Mode};
+use crate::local::process::attach;
 use crate::local::process::launch::supervise;
 use crate::local::process::supervisor::{Answer, Brief};
 use crate::local::process::talk::{PATIENCE, ask, talk};
-use crate::local::process::{attach, terminal};
 use crate::local::wire::hello::Hello;
-use crate::local::wire::spec::{Bytes, Size};
+use crate::local::wire::spec::Bytes;
+use crate::ui::terminal::{self, Size};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -41,7 +42,7 @@ pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
         ProcessVerb::Resize { rows, cols, reference, process } => {
             let found = store.live(&reference)?;
             found.must_run()?;
-            let here = terminal::size().filter(|_| std::io::stdin().is_terminal());
+            let here = terminal::size_at_either_end().filter(|_| std::io::stdin().is_terminal());
             let size = match (rows.or(here.map(|here| here.rows)), cols.or(here.map(|here| here.cols))) {
                 (Some(rows), Some(cols)) => Size { rows, cols },
                 _ => return Err(Error::usage("there is no terminal here: give --rows and --cols").into()),
@@ -103,10 +104,10 @@ fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<u8> {
         }
         argv = vec![b"bash".to_vec(), b"-l".to_vec()];
     }
-    let here = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok().filter(|size| size.ws_row > 0);
+    let here = terminal::size();
     let size = Size {
-        rows: args.rows.or(here.map(|size| size.ws_row)).unwrap_or(24),
-        cols: args.cols.or(here.map(|size| size.ws_col)).unwrap_or(80),
+        rows: args.rows.or(here.map(|here| here.rows)).unwrap_or(24),
+        cols: args.cols.or(here.map(|here| here.cols)).unwrap_or(80),
     };
     let cwd = args.cwd.into_vec();
     let lossy = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();

@@ -1,7 +1,7 @@
 //! What a client asks a supervisor for.
 
 use super::frames::{Kind, frame};
-use super::spec::Size;
+use crate::ui::terminal::Size;
 use serde::{Deserialize, Serialize};
 
 /// What a client asks for, first.

@@ -1,5 +1,6 @@
 //! What crosses the boundary: the order that goes into a box, and what comes out of it.
 
+use crate::ui::terminal::Size;
 use serde::{Deserialize, Serialize};
 
 /// Bytes that need not be UTF-8: a path, an argument, a variable.
@@ -44,15 +45,6 @@ pub(crate) enum Task {
         /// Absolute path in the box.
         path: Bytes,
     },
-}
-
-/// Size of a terminal in character cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Size {
-    /// Lines.
-    pub(crate) rows: u16,
-    /// Columns.
-    pub(crate) cols: u16,
 }
 
 /// From the host to the inside, after the order.

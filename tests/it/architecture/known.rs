@@ -5,8 +5,6 @@ pub(super) const IN_A_CIRCLE: &[&str] = &[
     "createos/failure.rs",
     "createos/view.rs",
     "createos/words.rs",
-    "local/process/modes/mod.rs",
-    "local/process/modes/scan.rs",
 ];
 
 /// Files with more than [`LONG`](super::LONG) lines.
@@ -19,15 +17,11 @@ pub(super) const BESIDE_ITS_FOLDER: &[&str] = &[];
 pub(super) const WRITES: &[&str] = &[
     // Rightly: the program in a box, whose stdout and stderr are pipes of ours.
     "local/inside/files.rs",
-    // Still.
-    "local/process/attach.rs",
-    "local/process/terminal.rs",
 ];
 
 /// Files outside of `exec` that start programs.
 pub(super) const SPAWNS: &[&str] = &[
-    // A child on a terminal that is its own, and the processes of a box.
-    "relay/mod.rs",
+    // Rightly: the processes of a box, and who keeps them.
     "local/entry/enter.rs",
     "local/inside/sys.rs",
     "local/process/launch.rs",

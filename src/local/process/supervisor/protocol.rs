@@ -2,7 +2,8 @@
 
 use crate::local::boxes::record::Record;
 use crate::local::failure;
-use crate::local::wire::spec::{Bytes, Size};
+use crate::local::wire::spec::Bytes;
+use crate::ui::terminal::Size;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

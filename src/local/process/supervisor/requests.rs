@@ -5,7 +5,8 @@ use crate::local::process::ring::KEPT;
 use crate::local::process::served::Served;
 use crate::local::wire::frames::{Kind, frame};
 use crate::local::wire::hello::Hello;
-use crate::local::wire::spec::{Command, Size};
+use crate::local::wire::spec::Command;
+use crate::ui::terminal::Size;
 use rustix::event::PollFlags;
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,8 @@
 
 use super::Supervisor;
 use crate::local::boxes::record::Foreground;
-use crate::local::wire::spec::{Command, Size};
+use crate::local::wire::spec::Command;
+use crate::ui::terminal::Size;
 use rustix::termios::Winsize;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};

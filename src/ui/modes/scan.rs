@@ -1,27 +1,10 @@
 //! What each byte of output is to a terminal: text, or part of an order, which the modes obey.
 
-use super::Modes;
+use super::sequence::{Scan, Sequence, append};
+use super::state::Modes;
 
 /// A title is kept up to here.
 const LONGEST_TITLE: usize = 512;
-/// More parameters than any terminal takes.
-const MOST_NUMBERS: usize = 256;
-
-/// What the next byte belongs to.
-#[derive(Debug, Clone, Default)]
-pub(crate) enum Scan {
-    #[default]
-    Ground,
-    Escape,
-    Sequence(Sequence),
-    /// Behind an escape and these intermediates, of which the last one counts.
-    Intermediate(u8),
-    /// An operating system command: its number, until that is complete.
-    Command(Option<u16>),
-    /// The text of one that sets the title.
-    Title,
-}
-
 /// What a byte is to a screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
@@ -31,48 +14,6 @@ pub(crate) enum Seen {
     Repeat(u16),
     /// Anything else.
     Other,
-}
-
-/// A control sequence on its way.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Sequence {
-    begun: bool,
-    /// One of `<=>?`.
-    pub(crate) private: u8,
-    pub(crate) numbers: Vec<u16>,
-    pub(crate) intermediate: u8,
-}
-
-impl Sequence {
-    fn push(&mut self, byte: u8) {
-        match byte {
-            b'0'..=b'9' => {
-                if self.numbers.is_empty() {
-                    self.numbers.push(0);
-                }
-                if let Some(number) = self.numbers.last_mut() {
-                    *number = append(*number, byte);
-                }
-            }
-            b';' | b':' => {
-                if self.numbers.is_empty() {
-                    self.numbers.push(0);
-                }
-                if self.numbers.len() < MOST_NUMBERS {
-                    self.numbers.push(0);
-                }
-            }
-            0x3c..=0x3f if !self.begun => self.private = byte,
-            0x20..=0x2f => self.intermediate = byte,
-            _ => {}
-        }
-        self.begun = true;
-    }
-}
-
-/// A number with one more digit; too large is the largest.
-fn append(number: u16, digit: u8) -> u16 {
-    number.saturating_mul(10).saturating_add(u16::from(digit - b'0'))
 }
 
 impl Modes {
