@@ -2,7 +2,8 @@
 
 use super::settings::{Config, Settings};
 use crate::command;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::fs;
 use crate::worktree::Rules;
 use std::path::Path;
 
@@ -12,13 +13,9 @@ impl Config {
     /// # Errors
     /// It cannot be read, or holds something that is not a setting; the message has file, line and column.
     pub(crate) fn load(path: &Path) -> Result<Self> {
-        match crate::fs::read_regular(path) {
-            Ok(bytes) => Ok(Settings::parse(&bytes)
-                .map_err(|error| error.in_file(path, &command::setup().flag("--force")))?
-                .resolve()),
-            Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(Settings::default().resolve()),
-            Err(source) => Err(Error::io("read", path, &source)),
-        }
+        let Some(bytes) = fs::read_if_there(path)? else { return Ok(Self::default()) };
+        let settings = Settings::parse(&bytes);
+        Ok(settings.map_err(|error| error.in_file(path, &command::setup().flag("--force")))?.resolve())
     }
 
     /// What decides which files leave of the worktree with this top folder.

@@ -1,6 +1,6 @@
 //! Whole or not at all: temporary file beside the real one, fsync, rename, fsync of the folder.
 
-use super::{attributes, irregular, kill_point, resolve};
+use super::{IfThere, attributes, irregular, kill_point, resolve};
 use crate::error::{Error, IoContext, Result};
 use std::fs::{File, Metadata, Permissions};
 use std::io::Write;
@@ -43,11 +43,7 @@ pub(crate) fn write_atomic(path: &Path, contents: &[u8], new: Mode) -> Result<()
             real.display()
         )));
     }
-    let existing = match std::fs::metadata(&real) {
-        Ok(metadata) => Some(metadata),
-        Err(source) if source.kind() == std::io::ErrorKind::NotFound => None,
-        Err(source) => return Err(Error::io("read", &real, &source)),
-    };
+    let existing = std::fs::metadata(&real).if_there().at("read", &real)?;
     let mut staged =
         tempfile::Builder::new().prefix(STAGED).tempfile_in(folder).at("create a file in", folder)?;
     kill_point();

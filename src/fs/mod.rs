@@ -3,18 +3,22 @@
 mod atomic;
 mod attributes;
 mod hash;
+mod if_there;
 mod kill;
 mod lock;
 mod private;
 mod regular;
 mod resolve;
 mod sweep;
+mod versioned;
 
 pub(crate) use atomic::{Mode, can_replace, write_atomic};
 pub(crate) use hash::{Digest, NotADigest, digest};
+pub(crate) use if_there::{IfThere, read_if_there};
 pub(crate) use kill::kill_point;
 pub(crate) use lock::Lock;
-pub(crate) use private::private_folder;
+pub(crate) use private::{make_private, private_folder};
 pub(crate) use regular::{irregular, open_regular, read_regular};
 pub(crate) use resolve::resolve;
 pub(crate) use sweep::{all_of, is_staged, remove_pieces, remove_staged, stage, staged};
+pub(crate) use versioned::refuse_newer;

@@ -6,6 +6,14 @@ use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
+/// Makes the folder, and those on the way to it, with mode 0700 where they are missing.
+///
+/// # Errors
+/// It cannot be made.
+pub(crate) fn make_private(folder: &Path) -> Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).at("create the folder", folder)
+}
+
 /// Makes the folder with mode 0700 if it is missing, and closes it to others.
 ///
 /// # Errors

@@ -1,5 +1,6 @@
 //! Herdr's plugin registry, read by ourselves: `herdr plugin list` creates files (contract 4.1, 13).
 
+use crate::fs::{IfThere, read_regular};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -111,10 +112,9 @@ pub(crate) struct BadRegistry {
 /// The file cannot be read, or is not a list of plugins: Herdr refuses every plugin call then.
 pub(crate) fn read_registry(path: &Path) -> Result<Vec<Plugin>, BadRegistry> {
     let bad = |reason: String| BadRegistry { path: path.into(), reason };
-    match crate::fs::read_regular(path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(bad(error.to_string())),
+    match read_regular(path).if_there().map_err(|error| bad(error.to_string()))? {
+        Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string())),
+        None => Ok(Vec::new()),
     }
 }
 

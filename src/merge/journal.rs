@@ -82,13 +82,10 @@ impl Journal {
     /// It cannot be read, or is of a newer version.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read(path).at("read", path)?;
-        let journal: Self = serde_json::from_slice(&text)
-            .map_err(|error| Error::failed(format!("{} is no journal: {error}", path.display())))?;
-        if journal.version > VERSION {
-            return Err(Error::failed(format!("{} was written by a newer version", path.display()))
-                .help("use the newer createos-sandbox, which will finish it"));
-        }
-        Ok(journal)
+        let help = "use the newer createos-sandbox, which will finish it";
+        fs::refuse_newer(path, &text, VERSION, crate::error::Kind::Failed, help)?;
+        serde_json::from_slice(&text)
+            .map_err(|error| Error::failed(format!("{} is no journal: {error}", path.display())))
     }
 
     /// Writes it, whole or not at all.

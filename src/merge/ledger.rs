@@ -6,7 +6,7 @@ use super::script;
 use super::transaction::{self, Place};
 use super::tree::Tree;
 use crate::error::{Error, IoContext, Result};
-use crate::fs::{self, Lock, Mode};
+use crate::fs::{self, IfThere, Lock, Mode};
 use crate::worktree::{Base, RelPath};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -124,11 +124,7 @@ impl Ledger {
 
     pub(super) fn make(&self, below: &str) -> Result<PathBuf> {
         let folder = self.folder.join(below);
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&folder)
-            .at("create the folder", &folder)?;
+        fs::make_private(&folder)?;
         Ok(folder)
     }
 
@@ -261,20 +257,13 @@ fn is_empty(folder: &Path) -> bool {
 /// The entries of a folder whose names begin with a number, in the order of the numbers.
 fn numbered(folder: &Path) -> Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
-    match std::fs::read_dir(folder) {
-        Ok(entries) => {
-            for entry in entries {
-                let entry = entry.at("read", folder)?;
-                let name = entry.file_name();
-                let digits: String =
-                    name.to_string_lossy().chars().take_while(char::is_ascii_digit).collect();
-                if let Ok(number) = digits.parse() {
-                    found.push((number, entry.path()));
-                }
-            }
+    for entry in std::fs::read_dir(folder).if_there().at("read", folder)?.into_iter().flatten() {
+        let entry = entry.at("read", folder)?;
+        let name = entry.file_name();
+        let digits: String = name.to_string_lossy().chars().take_while(char::is_ascii_digit).collect();
+        if let Ok(number) = digits.parse() {
+            found.push((number, entry.path()));
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(Error::io("read", folder, &error)),
     }
     found.sort();
     Ok(found)

@@ -45,11 +45,7 @@ impl Programs {
     /// It cannot be read, or is not one.
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(PROGRAMS);
-        let bytes = match crate::fs::read_regular(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("read", &path, &error)),
-        };
+        let Some(bytes) = crate::fs::read_if_there(&path)? else { return Ok(None) };
         let broken = |error: serde_json::Error| {
             Error::failed(format!("{}: {error}", path.display()))
                 .help(format!("write it again with: {}", crate::command::setup()))

@@ -5,11 +5,11 @@ use super::salvage::salvage;
 use super::state::{State, VERSION};
 use crate::command;
 use crate::createos::BoxId;
-use crate::error::{Error, IoContext, Result};
-use crate::fs::{Lock, Mode, open_regular, write_atomic};
+use crate::error::{Error, IoContext, Kind, Result};
+use crate::fs::{IfThere, Lock, Mode, make_private, open_regular, refuse_newer, write_atomic};
 use std::fs::Metadata;
 use std::io::Read;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -135,28 +135,13 @@ impl Store {
             file.read_to_end(&mut bytes)?;
             Ok((found, bytes))
         };
-        let (found, bytes) = match read() {
-            Ok(read) => read,
-            Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Parsed::State(Box::default(), None, Vec::new()));
-            }
-            Err(source) => return Err(Error::io("read", &path, &source)),
+        let Some((found, bytes)) = read().if_there().at("read", &path)? else {
+            return Ok(Parsed::State(Box::default(), None, Vec::new()));
         };
-        let state = serde_json::from_slice::<State>(&bytes);
-        // A newer file may well look corrupt to us: then its version decides.
-        let version = match &state {
-            Ok(state) => Some(state.version),
-            Err(_) => serde_json::from_slice::<Version>(&bytes).ok().map(|file| file.version),
-        };
-        if version.is_some_and(|version| version > VERSION) {
-            return Err(Error::cannot_run(format!(
-                "{} was written by a newer createos-sandbox",
-                path.display()
-            ))
-            .help(format!("update createos-sandbox, then run: {}", command::setup())));
-        }
+        let update = format!("update createos-sandbox, then run: {}", command::setup());
+        refuse_newer(&path, &bytes, VERSION, Kind::CannotRun, update)?;
         let settled = found.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > SETTLED);
-        Ok(match state {
+        Ok(match serde_json::from_slice::<State>(&bytes) {
             Ok(state) => Parsed::State(Box::new(state), settled.then(|| stamp_of(&found)), bytes),
             Err(error) => Parsed::Corrupt(error.to_string(), Box::new(salvage(&bytes))),
         })
@@ -222,18 +207,8 @@ enum Parsed {
     Corrupt(String, Box<State>),
 }
 
-/// All that is read of a file of another version.
-#[derive(serde::Deserialize)]
-struct Version {
-    version: u32,
-}
-
 fn stamp_of(file: &Metadata) -> Stamp {
     (file.ino(), file.len(), file.mtime(), file.mtime_nsec())
-}
-
-fn make_private(folder: &Path) -> Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).at("create the folder", folder)
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use super::recorded::Recorded;
 use super::state::State;
 use super::store::Store;
 use crate::createos::ProviderKind;
-use crate::error::{Error, Result};
-use crate::fs::digest;
+use crate::error::Result;
+use crate::fs::{digest, read_if_there};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -65,14 +65,10 @@ impl Store {
     }
 }
 
+/// The earlier plugin may still come and go, and its file with it.
 fn file_in(folder: &Path) -> Result<Option<String>> {
-    let path = folder.join("panes.json");
-    match crate::fs::read_regular(&path) {
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-        // The earlier plugin may still come and go.
-        Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Error::io("read", &path, &source)),
-    }
+    let bytes = read_if_there(&folder.join("panes.json"))?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 fn adopt(state: &mut State, found: Vec<Record>) {

@@ -11,12 +11,14 @@ use super::record;
 use super::running::{self, Purpose};
 use crate::command;
 use crate::error::{Error, IoContext};
+use crate::fs::IfThere;
 use crate::local::failure::{Failure, Result};
 use crate::local::wire::hello::Hello;
 use crate::local::wire::spec::{AWAKE, FREEZE, FROZEN, THAW};
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// The variable, in milliseconds, by which tests make supervisors look more often whether a box is idle.
@@ -107,12 +109,13 @@ pub(crate) fn time_left(found: &LocalBox) -> Result<Option<Duration>> {
         return Ok(None);
     };
     let path = found.folder().join("activity");
-    let last = match std::fs::metadata(&path).and_then(|found| found.modified()) {
-        Err(source) if source.kind() == ErrorKind::NotFound => {
+    let modified = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified());
+    let last = match modified(&path).if_there().at("look at", &path)? {
+        Some(last) => last,
+        None => {
             let meta = found.folder().join("meta.json");
-            std::fs::metadata(&meta).and_then(|found| found.modified()).at("look at", &meta)?
+            modified(&meta).at("look at", &meta)?
         }
-        found => found.at("look at", &path)?,
     };
     // A clock that was put back makes nothing older.
     let idle = SystemTime::now().duration_since(last).unwrap_or_default();

@@ -5,12 +5,12 @@ use super::json::{parse, write_json};
 use super::local_box::LocalBox;
 use super::meta::now;
 use crate::error::IoContext;
+use crate::fs::IfThere;
 use crate::local::failure::{Failure, Result};
 use crate::local::wire::spec::End;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fs::{File, TryLockError};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// `processes/<id>.json`.
@@ -112,11 +112,8 @@ pub(crate) fn file(found: &LocalBox, id: &ProcessId, end: &str) -> PathBuf {
 /// with its supervisor a box process is killed.
 pub(crate) fn read(found: &LocalBox, id: &ProcessId) -> Result<Record> {
     let path = file(found, id, "json");
-    let bytes = match std::fs::read(&path) {
-        Err(source) if source.kind() == ErrorKind::NotFound => {
-            return Err(Failure::not_found(format!("no process {id} in sandbox {}", found.meta.name)));
-        }
-        read => read.at("read", &path)?,
+    let Some(bytes) = std::fs::read(&path).if_there().at("read", &path)? else {
+        return Err(Failure::not_found(format!("no process {id} in sandbox {}", found.meta.name)));
     };
     let mut record: Record = parse(&path, &bytes)?;
     if record.is_running() && !is_supervised(found, id)? {
@@ -152,11 +149,8 @@ pub(crate) fn all(found: &LocalBox) -> Result<Vec<Record>> {
 
 /// Removes the sockets of all processes on record in this folder: a supervisor that was killed leaves its own. None may live.
 pub(crate) fn remove_sockets(processes: &Path) -> Result<()> {
-    let entries = match std::fs::read_dir(processes) {
-        Err(source) if source.kind() == ErrorKind::NotFound => return Ok(()),
-        read => read.at("read", processes)?,
-    };
-    for entry in entries.flatten() {
+    let entries = std::fs::read_dir(processes).if_there().at("read", processes)?;
+    for entry in entries.into_iter().flatten().flatten() {
         let record = std::fs::read(entry.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         if let Some(Record { socket, .. }) = record {
             let _removed_by_its_owner = std::fs::remove_file(socket);
@@ -181,10 +175,7 @@ pub(crate) fn prune(found: &LocalBox) -> Result<()> {
 /// A supervisor holds the process's lock for as long as it lives.
 fn is_supervised(found: &LocalBox, id: &ProcessId) -> Result<bool> {
     let path = file(found, id, "lock");
-    let lock = match File::open(&path) {
-        Err(source) if source.kind() == ErrorKind::NotFound => return Ok(false),
-        opened => opened.at("open", &path)?,
-    };
+    let Some(lock) = File::open(&path).if_there().at("open", &path)? else { return Ok(false) };
     match lock.try_lock_shared() {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),

@@ -3,14 +3,14 @@
 
 use super::local_box::{LocalBox, PROCESSES, RUNNING};
 use crate::error::{Error, IoContext};
-use crate::fs::Lock;
+use crate::fs::{IfThere, Lock};
 use crate::local::failure::Result;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::ffi::CStr;
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -105,9 +105,8 @@ pub(crate) fn end_all(folder: &Path) -> Result<()> {
     let processes = folder.join(PROCESSES);
     let deadline = Instant::now() + PATIENCE;
     kill_all(folder)?;
-    let supervised = match std::fs::read_dir(&processes) {
-        Err(source) if source.kind() == ErrorKind::NotFound => return Ok(()),
-        read => read.at("read", &processes)?,
+    let Some(supervised) = std::fs::read_dir(&processes).if_there().at("read", &processes)? else {
+        return Ok(());
     };
     for entry in supervised.flatten() {
         let path = entry.path();

@@ -6,14 +6,11 @@ use super::local_box::LocalBox;
 use super::meta::{Meta, Tombstone, VERSION};
 use super::{pause, tombstones};
 use crate::command;
-use crate::error::{Error, IoContext};
-use crate::fs::Lock;
+use crate::error::{Error, IoContext, Kind};
+use crate::fs::{IfThere, Lock, make_private, refuse_newer};
 use crate::local::failure::{Failure, Result};
 use crate::paths::Paths;
 use crate::ui;
-use std::fs::DirBuilder;
-use std::io::ErrorKind;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The folder of all boxes.
@@ -60,18 +57,15 @@ impl Store {
 
     /// Held while boxes appear and go.
     pub(super) fn lock(&self) -> Result<Lock> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).at("create", &self.folder)?;
+        make_private(&self.folder)?;
         Ok(Lock::wait(&self.folder.join("lock"))?)
     }
 
     /// All boxes, newest first.
     pub(crate) fn all(&self) -> Result<Vec<LocalBox>> {
         let mut boxes = Vec::new();
-        let entries = match std::fs::read_dir(&self.folder) {
-            Err(source) if source.kind() == ErrorKind::NotFound => return Ok(boxes),
-            entries => entries.at("read", &self.folder)?,
-        };
-        for entry in entries.flatten() {
+        let entries = std::fs::read_dir(&self.folder).if_there().at("read", &self.folder)?;
+        for entry in entries.into_iter().flatten().flatten() {
             let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<BoxId>().ok()) else {
                 continue;
             };
@@ -91,27 +85,16 @@ impl Store {
     }
 
     pub(super) fn look(&self, id: &BoxId) -> Result<Look> {
-        #[derive(serde::Deserialize)]
-        struct Head {
-            version: u32,
-        }
         let folder = self.place(id);
         let path = folder.join("meta.json");
-        let bytes = match std::fs::read(&path) {
+        let Some(bytes) = std::fs::read(&path).if_there().at("read", &path)? else {
             // A box appears and goes as a whole: without its folder, nothing is missing.
-            Err(source) if source.kind() == ErrorKind::NotFound && !folder.exists() => {
-                return Ok(Look::Absent);
-            }
-            Err(source) if source.kind() == ErrorKind::NotFound => {
-                return Ok(Look::Damaged(Error::failed(format!("{} is missing", path.display()))));
-            }
-            read => read.at("read", &path)?,
+            return Ok(match folder.exists() {
+                false => Look::Absent,
+                true => Look::Damaged(Error::failed(format!("{} is missing", path.display()))),
+            });
         };
-        if parse::<Head>(&path, &bytes).is_ok_and(|head| head.version > VERSION) {
-            return Err(Error::failed(format!("{} was written by a newer createos-sandbox", path.display()))
-                .help("use that version for this box")
-                .into());
-        }
+        refuse_newer(&path, &bytes, VERSION, Kind::Failed, "use that version for this box")?;
         Ok(parse(&path, &bytes).map_or_else(Look::Damaged, Look::Whole))
     }
 

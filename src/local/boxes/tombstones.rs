@@ -3,8 +3,8 @@
 use super::json::{parse, write_json};
 use super::meta::Tombstone;
 use crate::error::IoContext;
+use crate::fs::IfThere;
 use crate::local::failure::Result;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// How many are remembered.
@@ -17,10 +17,8 @@ fn file(boxes: &Path) -> PathBuf {
 /// Those of this folder of boxes, newest first.
 pub(crate) fn read(boxes: &Path) -> Result<Vec<Tombstone>> {
     let path = file(boxes);
-    match std::fs::read(&path) {
-        Err(source) if source.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        read => Ok(parse(&path, &read.at("read", &path)?)?),
-    }
+    let bytes = std::fs::read(&path).if_there().at("read", &path)?;
+    Ok(bytes.map(|bytes| parse(&path, &bytes)).transpose()?.unwrap_or_default())
 }
 
 /// Adds one. The caller holds the lock of all boxes.

@@ -1,8 +1,10 @@
 //! The receipt on the disk, and the originals beside it.
 
 use super::{Receipt, VERSION};
-use crate::error::{Error, IoContext, Result};
-use crate::fs::{Digest, Mode, digest, kill_point, stage, write_atomic};
+use crate::error::{Error, IoContext, Kind, Result};
+use crate::fs::{
+    Digest, Mode, digest, kill_point, make_private, read_if_there, refuse_newer, stage, write_atomic,
+};
 use crate::paths::Paths;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -17,22 +19,13 @@ impl Receipt {
     /// It cannot be read, is damaged, or a newer version of this program wrote it.
     pub(crate) fn read(paths: &Paths) -> Result<Option<Self>> {
         let path = file(paths);
-        let bytes = match crate::fs::read_regular(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("read", &path, &error)),
-        };
+        let Some(bytes) = read_if_there(&path)? else { return Ok(None) };
         let damaged = |reason: String| {
             Error::failed(format!("the receipt {} is damaged: {reason}", path.display()))
                 .help("the originals are beside it; move the file away to set up without it")
         };
-        let value: serde_json::Value =
-            serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
-        if value["schemaVersion"].as_u64().is_some_and(|version| version > u64::from(VERSION)) {
-            return Err(Error::cannot_run(format!("a newer createos-sandbox wrote {}", path.display()))
-                .help("update createos-sandbox and try again"));
-        }
-        serde_json::from_value(value).map(Some).map_err(|error| damaged(error.to_string()))
+        refuse_newer(&path, &bytes, VERSION, Kind::CannotRun, "update createos-sandbox and try again")?;
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| damaged(error.to_string()))
     }
 
     /// Writes it.
@@ -112,9 +105,4 @@ pub(super) fn file(paths: &Paths) -> PathBuf {
 
 pub(in crate::setup) fn originals(paths: &Paths) -> PathBuf {
     paths.receipts().join("originals")
-}
-
-fn make_private(folder: &Path) -> Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700).create(folder).at("create the folder", folder)
 }
