@@ -80,6 +80,14 @@ impl Error {
         self
     }
 
+    /// Takes over the facts and hints of the error that it comes from.
+    #[must_use]
+    pub(crate) fn because(mut self, cause: &Self) -> Self {
+        self.facts.extend(cause.facts.iter().cloned());
+        self.hints.extend(cause.hints.iter().cloned());
+        self
+    }
+
     /// The kind, for callers that decide on it.
     pub(crate) fn kind(&self) -> Kind {
         self.kind

@@ -15,7 +15,7 @@ use crate::ui;
 use mapping::detached;
 use mapping::session::Session;
 use pane::{include, message, provision, terminal};
-use report::{Notice, Report, error_text, print_line};
+use report::{Notice, Report, print_line};
 use std::io::IsTerminal;
 use verbs::{
     apply, ask_delete, attach, boxes, cleanup, delete, info, pause, prune, reconcile, resume, review, start,
@@ -119,7 +119,7 @@ fn tell(session: &Session, name: &str, outcome: Result<&Report, &Error>) {
             Notice::Toast => (report.text().to_owned(), report.pane(), false),
             Notice::Popup => (report.text().to_owned(), report.pane(), true),
         },
-        Err(error) => (format!("{name}\n\n{}", error_text(error)), None, true),
+        Err(error) => (format!("{name}\n\n{}", ui::format_error(error)), None, true),
     };
     let focus = session.focus().ok().flatten().map(|pane| pane.id.clone());
     if popup {
@@ -155,7 +155,7 @@ fn pane(outcome: Result<()>) -> u8 {
         ui::report(&error);
         return 1;
     };
-    ui::paragraph(error_text(&error));
+    ui::paragraph(ui::format_error(&error));
     ui::paragraph("\n  any key closes this");
     while keys.read(std::time::Duration::from_secs(60)) == terminal::Typed::Nothing {}
     1

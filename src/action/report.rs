@@ -180,19 +180,6 @@ pub(crate) fn full_message(error: &Error) -> String {
     format!("{} ({})", error.message(), facts.join("; "))
 }
 
-/// An error as text for a popup or a pane.
-pub(crate) fn error_text(error: &Error) -> String {
-    let mut text = format!("error: {}", error.message());
-    let width = error.facts().iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
-    for (label, value) in error.facts() {
-        text.push_str(&format!("\n  {label:width$}   {value}"));
-    }
-    for hint in error.hints() {
-        text.push_str(&format!("\nhelp: {hint}"));
-    }
-    ui::visible(&text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

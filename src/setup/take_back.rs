@@ -61,9 +61,7 @@ pub(super) fn take_back(talk: &Talk<'_>, report: &mut Report) -> Result<u8> {
     if let Some(error) = short.into_iter().next() {
         let lost =
             Error::failed("the setup was taken back, but the plugin from before it is not there again");
-        let lost = lost.fact("because", error.message());
-        let lost = error.facts().iter().fold(lost, |lost, (label, value)| lost.fact(label, value));
-        return Err(error.hints().iter().fold(lost, |lost, hint| lost.help(hint)));
+        return Err(lost.fact("because", error.message()).because(&error));
     }
     talk.say(if plan.warnings.is_empty() {
         "Done. Everything that setup did was taken back."

@@ -20,7 +20,7 @@ pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;
 pub(crate) use steps::Steps;
 pub(crate) use terminal::columns;
-pub(crate) use text::{bytes, count, is_hostile, seconds, visible, visible_line};
+pub(crate) use text::{bytes, count, is_hostile, seconds, some, visible, visible_line};
 pub(crate) use wrap::{paragraph, wrap};
 
 use crate::error::Error;
@@ -103,12 +103,13 @@ pub(crate) fn raw_note(bytes: &[u8]) -> std::io::Result<()> {
     whole(std::io::stderr().lock(), bytes)
 }
 
-/// An error on stderr: what happened, the facts aligned below it, then what to type.
+/// An error on stderr.
 pub(crate) fn report(error: &Error) {
     note(format_error(error));
 }
 
-fn format_error(error: &Error) -> String {
+/// An error as text: what happened, the facts aligned below it, then what to type.
+pub(crate) fn format_error(error: &Error) -> String {
     let mut text = format!("error: {}", visible(error.message()));
     let width = error.facts().iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
     for (label, value) in error.facts() {

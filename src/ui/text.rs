@@ -60,6 +60,15 @@ pub(crate) fn visible_line(text: &str) -> String {
     visible(text).replace('\n', "\\x0a")
 }
 
+/// The first of `all` names, and how many more there are: `a, b and 3 more`.
+pub(crate) fn some(first: impl IntoIterator<Item = impl AsRef<str>>, all: usize) -> String {
+    let first: Vec<_> = first.into_iter().map(|name| visible_line(name.as_ref())).collect();
+    match all.saturating_sub(first.len()) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
 /// Characters that change how other text is shown, or that cannot be seen at all.
 pub(crate) fn is_hostile(c: char) -> bool {
     matches!(c,
@@ -73,6 +82,12 @@ pub(crate) fn is_hostile(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_are_too_many_are_counted() {
+        assert_eq!(some(["a", "b\n"], 2), "a, b\\x0a");
+        assert_eq!(some(["a", "b"], 5), "a, b and 3 more");
+    }
 
     #[test]
     fn sizes_are_short() {

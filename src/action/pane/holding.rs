@@ -7,7 +7,6 @@ use crate::action::mapping::naming::title;
 use crate::action::mapping::restore::is_deleted;
 use crate::action::mapping::session::RECORD;
 use crate::action::mapping::session::Session;
-use crate::action::report::error_text;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::exec::Run;
@@ -44,7 +43,7 @@ pub(crate) fn hold_and_bring_back(
         ui::paragraph("  bringing it back …");
         match bring_back(session, id) {
             Ok(_) => return Ok(true),
-            Err(error) => ui::paragraph(format!("\n{}\n", error_text(&error))),
+            Err(error) => ui::paragraph(format!("\n{}\n", ui::format_error(&error))),
         }
         if is_deleted(session, record)? {
             return Ok(true);
@@ -193,7 +192,7 @@ fn local_shell(folder: &Path) -> Result<()> {
     ui::terminal::restore(modes.as_ref());
     match ended {
         Ok(_) => ui::paragraph("\nBack from the shell on this machine.\n"),
-        Err(error) => ui::paragraph(format!("\n{}\n", error_text(&Error::from(error)))),
+        Err(error) => ui::paragraph(format!("\n{}\n", ui::format_error(&Error::from(error)))),
     }
     Ok(())
 }

@@ -15,7 +15,6 @@ use crate::action::mapping::naming::title;
 use crate::action::mapping::restore::restore;
 use crate::action::mapping::running::UP;
 use crate::action::mapping::session::{RECORD, Session};
-use crate::action::report::error_text;
 use crate::command;
 use crate::config::{Agent, Config, RemoteRoot};
 use crate::createos::{Provider, ProviderBox};
@@ -103,7 +102,7 @@ fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
                 // The next action does it.
                 Err(unstarted) => error.fact("clean-up", unstarted.message()),
             };
-            ui::paragraph(format!("\n{}", error_text(&error)));
+            ui::paragraph(format!("\n{}", ui::format_error(&error)));
             holding::failed(session, &record)
         }
     }

@@ -33,13 +33,9 @@ impl Stayed {
 
     /// The names, and what shows them all; nothing when none stayed.
     pub(crate) fn words(&self) -> Option<String> {
-        let names: Vec<_> = self.first.iter().map(|name| ui::visible_line(name)).collect();
-        let more = match self.count.saturating_sub(names.len()) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
         let all = command::action("upload").flag("--dry-run");
-        (self.count > 0)
-            .then(|| format!("stayed home for a name or a secret: {}{more}; all: {all}", names.join(", ")))
+        (self.count > 0).then(|| {
+            format!("stayed home for a name or a secret: {}; all: {all}", ui::some(&self.first, self.count))
+        })
     }
 }

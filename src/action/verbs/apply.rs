@@ -188,11 +188,7 @@ pub(crate) fn names_of(paths: &[RelPath]) -> Vec<String> {
 
 /// The first of some names, and how many more there are.
 pub(crate) fn some(names: &[String]) -> String {
-    let shown: Vec<_> = names.iter().take(NAMED).map(|name| ui::visible(name)).collect();
-    match names.len().checked_sub(NAMED) {
-        Some(more @ 1..) => format!("{} and {more} more", shown.join(", ")),
-        _ => shown.join(", "),
-    }
+    ui::some(names.iter().take(NAMED), names.len())
 }
 
 fn names(judged: &[Judged], test: impl Fn(&Judged) -> bool) -> Vec<String> {

@@ -6,7 +6,6 @@ use crate::action::mapping::running::run_box;
 use crate::action::mapping::session::Session;
 use crate::action::pane::message::closed;
 use crate::action::pane::sheet::Sheet;
-use crate::action::report::error_text;
 use crate::action::work::home::{self, NotHome};
 use crate::error::{Error, Result};
 use crate::ui;
@@ -68,7 +67,7 @@ pub(crate) fn ask_delete(session: &Session) -> Result<()> {
             session.herdr.notice(report.text(), report.pane());
             Ok(())
         }
-        Err(error) => closed(error_text(&error)),
+        Err(error) => closed(ui::format_error(&error)),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::action::mapping::session::RECORD;
 use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
 use crate::action::pane::terminal::{self, Keys, Typed};
-use crate::action::report::{Notice, Report, error_text};
+use crate::action::report::{Notice, Report};
 use crate::action::work::propose::{elsewhere, is_there, ledger, propose};
 use crate::command::{self, Command};
 use crate::error::{Error, Result};
@@ -58,7 +58,7 @@ pub(crate) fn pane(session: &Session) -> Result<()> {
     ui::line(format!("\n  asking box {} …", record.name));
     let report = show(session, &record, false)?;
     let text = match report.error() {
-        Some(error) => error_text(error),
+        Some(error) => ui::format_error(error),
         None if report.text().is_empty() => return Ok(()),
         None => ui::visible(report.text()),
     };

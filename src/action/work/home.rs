@@ -4,7 +4,7 @@ use super::propose::{ledger, propose_from, unknown_words};
 use crate::action::mapping::forget::ours;
 use crate::action::mapping::session::{Session, box_id};
 use crate::createos::{ProviderBox, Refusal, Status};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fs::digest;
 use crate::merge::{self, Fate, OnClash};
 use crate::state::{Phase, Record};
@@ -39,11 +39,8 @@ impl NotHome {
         let files = match self.files.as_slice() {
             [] if !self.unknown.is_empty() => format!("unknown, {}", self.unknown.join("; ")),
             [] => "nothing".to_owned(),
-            [only] => only.clone(),
-            [first, second] => format!("{first}, {second}"),
-            [first, second, rest @ ..] => {
-                format!("{first}, {second} and {} more files", rest.len())
-            }
+            [first @ .., _] if first.len() < 2 => self.files.join(", "),
+            files => format!("{} files", ui::some(&files[..2], files.len())),
         };
         let mut rows = vec![("not applied", files)];
         if !self.elsewhere.is_empty() {
@@ -191,12 +188,8 @@ pub(crate) fn is_more_than_named(session: &Session, record: &Record, found: &Not
     if record.box_id.is_none() {
         return Ok(false);
     }
-    let path = named_file(session, record)?;
-    let named = match crate::fs::read_regular(&path) {
-        Ok(text) => String::from_utf8_lossy(&text).into_owned(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(Error::io("read", &path, &error)),
-    };
+    let named = crate::fs::read_if_there(&named_file(session, record)?)?.unwrap_or_default();
+    let named = String::from_utf8_lossy(&named);
     let named: BTreeSet<String> = named.lines().map(str::to_owned).collect();
     Ok(!found.marks().is_subset(&named))
 }

@@ -23,8 +23,7 @@ pub(super) fn rm(store: &Store, yes: bool, references: &[String]) -> Result<u8> 
                 code = 1;
                 let error = failure.into_error();
                 let told = Error::new(error.kind(), format!("{shown}: {}", error.message()));
-                let told = error.facts().iter().fold(told, |told, (label, value)| told.fact(label, value));
-                ui::report(&error.hints().iter().fold(told, Error::help));
+                ui::report(&told.because(&error));
             }
         }
     }

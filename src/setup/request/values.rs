@@ -5,8 +5,7 @@ use crate::error::{Error, Result};
 use std::str::FromStr;
 
 fn from_flag(flag: &str, error: &Error) -> Error {
-    let about = Error::usage(error.message()).fact("flag", flag);
-    error.hints().iter().fold(about, |error, hint| error.help(hint))
+    Error::usage(error.message()).fact("flag", flag).because(error)
 }
 
 pub(super) fn parse<T: FromStr<Err = Error>>(flag: &str, value: Option<String>) -> Result<Option<T>> {
