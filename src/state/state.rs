@@ -168,14 +168,19 @@ impl State {
     /// stored pane id is believed, and only of a pane in the mapping's worktree that shows nothing else: ids are
     /// given anew. Gives the ids of the records that no pane shows any more; their pane id is forgotten, lest it
     /// is believed later.
-    pub(crate) fn rebind(&mut self, socket: &str, panes: &[Pane]) -> Vec<RecordId> {
+    ///
+    /// `before` is the state of a moment before `panes` were listed: a record that was bound since is in a pane
+    /// that the list cannot know, and is left alone.
+    pub(crate) fn rebind(&mut self, socket: &str, panes: &[Pane], before: &Self) -> Vec<RecordId> {
         let mut taken: Vec<TerminalId> = Vec::new();
         let mut orphans = Vec::new();
         for record in self.records.iter().filter(|record| record.socket == socket) {
             let own = record.terminal.iter().filter(|own| panes.iter().any(|pane| pane.terminal == **own));
             taken.extend(own.cloned());
         }
-        for record in self.records.iter_mut().filter(|record| record.socket == socket) {
+        let old =
+            |record: &Record| before.record(&record.id).is_some_and(|old| old.terminal == record.terminal);
+        for record in self.records.iter_mut().filter(|record| record.socket == socket && old(record)) {
             if record.terminal.as_ref().is_some_and(|own| taken.contains(own)) {
                 continue;
             }
@@ -200,6 +205,29 @@ impl State {
 mod tests {
     use super::*;
     use std::path::PathBuf;
+
+    #[test]
+    fn a_box_that_got_its_pane_after_the_panes_were_listed_keeps_it() {
+        let record = |id: &str, terminal: Option<&str>| -> Record {
+            serde_json::from_value(serde_json::json!({
+                "id": id, "phase": "ready", "socket": "/s", "provider": "local", "box": "hd-x", "agent": "shell",
+                "local": "/w", "remote": "/workspace", "terminal": terminal, "pane": terminal.map(|_| "w1:p2"),
+            }))
+            .unwrap()
+        };
+        let old = record("00000001", Some("term_1"));
+        let before = State {
+            records: vec![old.clone(), record("00000002", None), record("00000003", Some("term_3"))],
+            ..State::default()
+        };
+        let bound = [("00000002", "term_7"), ("00000003", "term_8"), ("00000004", "term_9")];
+        let bound = bound.map(|(id, terminal)| record(id, Some(terminal)));
+        let mut state = State { records: [vec![old.clone()], bound.to_vec()].concat(), ..State::default() };
+        assert_eq!(state.rebind("/s", &[], &before), [old.id]);
+        for (record, bound) in state.records[1..].iter().zip(&bound) {
+            assert_eq!((&record.terminal, &record.pane), (&bound.terminal, &bound.pane));
+        }
+    }
 
     #[test]
     fn the_last_answer_for_a_worktree_is_kept() {

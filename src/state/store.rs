@@ -322,12 +322,17 @@ mod tests {
         let worktree = state.records[0].worktree.clone();
         // The pane with the last record's id is somebody else's: ids are given anew.
         let panes = [pane("w1:p1", &worktree.join("src")), pane("w1:p4", Path::new("/elsewhere"))];
-        let orphans = state.rebind("/s", &panes);
+        let orphans = rebind(&mut state, &panes);
         assert_eq!(orphans, [state.records[1].id.clone(), state.records[3].id.clone()]);
         assert!(state.records[1].pane.is_none() && state.records[3].pane.is_none(), "an old id is not kept");
         assert_eq!(state.records[0].terminal, Some(new));
         assert!(state.records[1].terminal.is_none());
         assert_eq!(state.records[2].terminal.as_ref().unwrap().to_string(), "term_3");
+    }
+
+    fn rebind(state: &mut State, panes: &[Pane]) -> Vec<RecordId> {
+        let before = state.clone();
+        state.rebind("/s", panes, &before)
     }
 
     #[test]
@@ -349,13 +354,13 @@ mod tests {
         state.bind(&second, "/s", &pane("term_5"));
         assert!(state.records[0].pane.is_none(), "it is not believed after a restart");
         assert!(state.records[2].pane.is_some(), "ids of another session are its own");
-        assert_eq!(state.rebind("/s", &[pane("term_9")]), [state.records[0].id.clone()]);
+        assert_eq!(rebind(&mut state, &[pane("term_9")]), [state.records[0].id.clone()]);
         assert_eq!(state.records[1].terminal, Some(pane("term_9").terminal));
 
         // Of two that claim a pane, one is bound; none while the pane shows another box.
         state.records[0] = record("/s", "term_1", "w2:p1");
-        assert_eq!(state.rebind("/s", &[pane("term_9")]), [state.records[0].id.clone()]);
+        assert_eq!(rebind(&mut state, &[pane("term_9")]), [state.records[0].id.clone()]);
         state.records[0] = record("/s", "term_1", "w2:p1");
-        assert_eq!(state.rebind("/s", &[pane("term_10")]), [second]);
+        assert_eq!(rebind(&mut state, &[pane("term_10")]), [second]);
     }
 }

@@ -29,8 +29,9 @@ pub(crate) fn reconcile(session: &Session) -> Result<String> {
     if session.invocation.event.as_deref() != Some("startup") {
         return Ok("nothing to do".into());
     }
+    let before = session.store.read()?;
     let panes = session.herdr.panes()?;
-    let orphans = session.store.update(|state| Ok(state.rebind(&session.socket, &panes)))?;
+    let orphans = session.store.update(|state| Ok(state.rebind(&session.socket, &panes, &before)))?;
     name_restored(session, &panes)?;
     detached::finish_abandoned(session)?;
     session.store.sweep_locks(&session.store.read()?.records);
