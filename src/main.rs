@@ -12,8 +12,9 @@ mod error;
 mod exec;
 mod fs;
 mod herdr;
-mod keys;
 #[cfg_attr(not(target_os = "linux"), path = "local/elsewhere.rs")]
+mod journey;
+mod keys;
 mod local;
 mod merge;
 mod paths;

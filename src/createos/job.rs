@@ -5,7 +5,7 @@ use super::exec::{NAME, UNGUARD};
 use super::process::ProcessView;
 use super::provider::ASK;
 use super::{BoxId, Failure, ProcessId, Provider, Refusal};
-use crate::merge::Heard;
+use crate::exec::Heard;
 use std::time::{Duration, Instant};
 
 /// Runs the script `$2` with what follows; the folder `$1` gets its output as `log` and at last its exit code as

@@ -39,10 +39,10 @@ pub(crate) use export::export;
 pub(crate) use fate::{Fate, Judged};
 pub(crate) use ledger::Ledger;
 pub(crate) use on_clash::{OnClash, Settled};
-pub(crate) use prepare::{prepare, prepare_watched};
+pub(crate) use prepare::prepare;
 pub(crate) use proposal::{Applied, Outcome, Proposal};
 pub(crate) use propose::propose;
-pub(crate) use remote::{Answer, Heard, Remote};
+pub(crate) use remote::{Answer, Remote};
 pub(crate) use undo::{KEEP_CHANGED, Level};
 
 use crate::error::Error;

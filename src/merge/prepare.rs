@@ -15,24 +15,11 @@ pub(crate) struct Prepared {
 
 /// Unpacks the uploaded gzip tar at `archive_in_box` into the empty workspace `root`, makes that a git
 /// repository with one baseline commit and an identity, and moves the archive into the box's private
-/// store, where it holds the base's contents. May be repeated when an answer got lost.
+/// store, where it holds the base's contents. May be repeated when an answer got lost. `progress` gets how far it is, in words.
 ///
 /// # Errors
 /// A program that the box lacks is named; so is a workspace that is not empty or cannot be written.
 pub(crate) fn prepare(
-    remote: &mut dyn Remote,
-    root: &RemoteRoot,
-    archive_in_box: &str,
-    base: &Base,
-) -> Result<Prepared> {
-    prepare_watched(remote, root, archive_in_box, base, &mut |_| {})
-}
-
-/// The same; `progress` gets how far it is, in words.
-///
-/// # Errors
-/// As of [`prepare`].
-pub(crate) fn prepare_watched(
     remote: &mut dyn Remote,
     root: &RemoteRoot,
     archive_in_box: &str,

@@ -1,6 +1,7 @@
-//! What this room needs of a box. The actions and `try` implement it over a provider.
+//! What this room needs of a box. `journey` has it for a provider.
 
 use crate::error::Result;
+use crate::exec::Heard;
 use std::io::{Read, Write};
 
 /// What a script in the box answered.
@@ -12,15 +13,6 @@ pub(crate) struct Answer {
     pub(crate) stdout: String,
     /// Its stderr as text.
     pub(crate) stderr: String,
-}
-
-/// What is heard of work that takes its time.
-#[derive(Debug)]
-pub(crate) enum Heard<'a> {
-    /// It has printed more.
-    Output(&'a [u8]),
-    /// The connection to the box is lost. It goes on there, and is asked again.
-    Lost,
 }
 
 /// A running box. Everything that it says is data to be judged.

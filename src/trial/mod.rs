@@ -7,20 +7,17 @@ mod stage;
 use crate::cli::TryArgs;
 use crate::command;
 use crate::config::RemoteRoot;
-use crate::createos::{BoxId, BoxName, CreateSpec, ProviderBox};
+use crate::createos::{BoxId, BoxName, CreateSpec};
 use crate::error::{Error, IoContext, Result};
-use crate::merge::{self, Ledger, Outcome, Remote};
-use crate::worktree::{self, Packed, RelPath, Rules, Selection, Worktree};
+use crate::journey::{self, ProviderBox, Upload};
+use crate::merge::{Ledger, OnClash, Outcome};
+use crate::worktree::{self, Packed, Rules, Selection, Worktree};
 use crate::{local, random, ui};
 use stage::{Interrupt, Stage};
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// The exit code of a program that a person interrupted, as shells report it.
 const INTERRUPTED: u8 = 130;
-/// Where the archive lands in the box; prepare moves it away from there.
-const ARCHIVE: &str = "/tmp/createos-sandbox-upload.tgz";
 /// How many names of files that stayed home are shown.
 const NAMED: usize = 3;
 
@@ -67,24 +64,24 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
     interrupt.check()?;
     steps.done("create", &name);
 
-    let archive = stage.path().join("upload.tgz");
-    let packed = pack(&selection, &archive, interrupt)?;
+    let mut upload = Upload::pack(&selection, stage.path(), u64::MAX, interrupt.flag(), &mut |_, _| {})?;
     let home = match made_up {
         true => source.root().to_path_buf(),
-        false => source::copy(&git, &archive, &stage.path().join("copy"), interrupt)?,
+        false => source::copy(&git, upload.archive()?, &stage.path().join("copy"), interrupt)?,
     };
     let mut remote = ProviderBox::new(stage.provider().clone(), id.clone());
-    remote.push(&mut File::open(&archive).at("read", &archive)?, ARCHIVE)?;
-    merge::prepare(&mut remote, &root, ARCHIVE, &packed.base)?;
+    let ledger = Ledger::new(stage.path().join("ledger"));
+    upload.push(&mut remote, &mut |_| {})?;
+    upload.prepare(&mut remote, &root, &ledger, &mut |_| {})?;
     interrupt.check()?;
-    steps.done("upload", &left(&packed));
+    let packed = &upload.packed;
+    steps.done("upload", &left(packed));
 
     agent::work(stage.provider(), &id, &root, &agent::edited(&packed.base, made_up), interrupt)?;
     interrupt.check()?;
     steps.done("agent", "typed an edit and a commit on its terminal");
 
-    let ledger = Ledger::new(stage.path().join("ledger"));
-    let patch = bring_home(&git, &mut remote, &root, &home, &packed, &ledger)?;
+    let patch = bring_home(&git, &mut remote, &root, &home, packed, &ledger)?;
     interrupt.check()?;
     steps.done("apply", &patch.summary);
 
@@ -137,14 +134,6 @@ fn create(stage: &Stage) -> Result<(BoxId, String)> {
     Ok((created.id, created.name.to_string()))
 }
 
-fn pack(selection: &Selection, archive: &Path, interrupt: &Interrupt) -> Result<Packed> {
-    let file = File::create(archive).at("create", archive)?;
-    let mut out = interrupt.writer(BufWriter::new(file));
-    let packed = worktree::pack(selection, &mut out, &mut |_, _| {})?;
-    out.flush().at("write", archive)?;
-    Ok(packed)
-}
-
 fn left(packed: &Packed) -> String {
     let mut text = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
     if !packed.stayed.is_empty() {
@@ -174,14 +163,9 @@ fn bring_home(
     packed: &Packed,
     ledger: &Ledger,
 ) -> Result<Patch> {
-    ledger.begin(&packed.base)?;
-    let rules = Rules::default();
-    let keeps_home = |path: &RelPath| {
-        let sent = packed.base.get(path).is_some();
-        worktree::stays_home(path, sent, &rules).map(|(_, rule)| rule)
-    };
-    let filters = merge::Filters { git, keeps_home: &keeps_home, on_clash: merge::OnClash::Refuse };
-    let applied = merge::propose(remote, root, home, &packed.base, &filters)?.apply(remote, ledger)?;
+    let proposal =
+        journey::propose(remote, root, home, &packed.base, git, &Rules::default(), OnClash::Refuse)?;
+    let applied = proposal.apply(remote, ledger)?;
     let (Outcome::Applied, Some(kept)) = (applied.outcome, &applied.patch) else {
         return Err(Error::failed("the commit did not come home").fact("result", applied.outcome.word()));
     };

@@ -4,7 +4,7 @@ use super::stage::Interrupt;
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
 use crate::worktree::Worktree;
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -41,15 +41,14 @@ pub(super) fn made_up(git: &Path, folder: &Path, interrupt: &Interrupt) -> Resul
 ///
 /// # Errors
 /// tar is missing or fails.
-pub(super) fn copy(git: &Path, archive: &Path, folder: &Path, interrupt: &Interrupt) -> Result<PathBuf> {
+pub(super) fn copy(git: &Path, archive: &mut File, folder: &Path, interrupt: &Interrupt) -> Result<PathBuf> {
     std::fs::create_dir(folder).at("create the folder", folder)?;
     // Before anything of the worktree is there that git could take for its own.
     write_git(git, folder, &["init", "--quiet", "--template="], interrupt)?;
     let ended = Run::new("tar")
-        .arg("-xzf")
-        .arg(archive)
-        .arg("-C")
+        .args(["-xzf", "-", "-C"])
         .arg(folder)
+        .stdin_feed(|stdin| std::io::copy(archive, stdin).map(|_| ()))
         .limit(Duration::from_secs(600))
         .stop_when(interrupt.flag())
         .run()?;

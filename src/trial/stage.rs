@@ -5,7 +5,6 @@ use crate::error::{Error, IoContext, Result};
 use crate::paths::own_binary;
 use crate::ui;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,32 +51,6 @@ impl Interrupt {
     /// It came.
     pub(super) fn check(&self) -> Result<()> {
         if self.raised() { Err(Error::failed("interrupted")) } else { Ok(()) }
-    }
-}
-
-impl Interrupt {
-    /// A writer that fails as soon as a signal came, so that a long packing ends at once.
-    pub(super) fn writer<W: Write>(&self, inner: W) -> Interruptible<W> {
-        Interruptible { inner, raised: Arc::clone(&self.raised) }
-    }
-}
-
-/// A writer that ends with [`Interrupt`].
-pub(super) struct Interruptible<W> {
-    inner: W,
-    raised: Arc<AtomicBool>,
-}
-
-impl<W: Write> Write for Interruptible<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.raised.load(Ordering::Relaxed) {
-            return Err(io::Error::other("interrupted"));
-        }
-        self.inner.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
     }
 }
 

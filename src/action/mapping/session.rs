@@ -2,9 +2,10 @@
 
 use super::program;
 use crate::config::Config;
-use crate::createos::{BoxId, Provider, ProviderBox, ProviderKind};
+use crate::createos::{BoxId, Provider, ProviderKind};
 use crate::error::{Error, Result};
 use crate::herdr::{Focus, Herdr, HerdrError, Invocation, Pane};
+use crate::journey::ProviderBox;
 use crate::paths::{Paths, own_binary};
 use crate::state::{Record, RecordId, Store, TakenOver, take_over};
 use crate::worktree::Worktree;

@@ -5,7 +5,7 @@ use crate::command::{self, Command};
 use crate::config::{Agent, EgressRule};
 use crate::createos::{BoxId, Provider, ProviderKind};
 use crate::error::{Error, Result};
-use crate::merge::Heard;
+use crate::exec::Heard;
 use crate::ui::{self, Steps};
 use std::io::Write;
 use std::time::Duration;

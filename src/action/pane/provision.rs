@@ -1,7 +1,6 @@
 //! `provision`: the process of the pane that `start` opens. Five visible steps, then the agent's terminal.
 
 use super::agent::start_agent;
-use super::archive;
 use super::create::{create, take_back};
 use super::holding;
 use super::include;
@@ -17,15 +16,14 @@ use crate::action::mapping::running::UP;
 use crate::action::mapping::session::{RECORD, Session};
 use crate::command;
 use crate::config::{Agent, Config, RemoteRoot};
-use crate::createos::{Provider, ProviderBox};
+use crate::createos::Provider;
 use crate::error::{Error, Result};
 use crate::fs::Lock;
-use crate::merge;
+use crate::journey::{ProviderBox, Upload};
+use crate::merge::Ledger;
 use crate::state::{Outcome, Phase, Record, RecordId};
 use crate::ui::{self, Steps};
 use crate::worktree::{self, Packed, Selection, Worktree};
-use std::fs::File;
-use std::io::Read;
 
 /// Runs in the plugin pane, from the record that its environment names.
 ///
@@ -119,6 +117,9 @@ fn tell_ready(session: &Session, id: &RecordId, stayed: Stayed) -> Result<()> {
     })
 }
 
+/// The service takes files up to this size, in bytes (contract `createos-cli.md` 3).
+const LARGEST: u64 = 500_000_000;
+
 struct Provision<'a> {
     stayed: Stayed,
     session: &'a Session,
@@ -149,7 +150,7 @@ impl<'a> Provision<'a> {
     }
 
     fn run(&mut self) -> Result<()> {
-        let (mut packed, mut file) = self.pack()?;
+        let mut upload = self.pack()?;
         self.check_stop()?;
         self.warn_about_egress();
 
@@ -160,15 +161,15 @@ impl<'a> Provision<'a> {
 
         let mut remote = ProviderBox::new(self.provider.clone(), created.id.clone());
         self.steps.begin("upload");
-        let archive = format!("/tmp/createos-sandbox-{}.tgz", self.record.id);
-        self.upload(&packed, &mut file, &mut remote, &archive)?;
-        let base = std::mem::take(&mut packed.base);
+        let (steps, total) = (&mut self.steps, ui::bytes(upload.packed.archive_bytes));
+        upload.push(&mut remote, &mut |done| steps.progress(&format!("{} of {total}", ui::bytes(done))))?;
+        self.tell_of(&upload.packed);
         self.check_stop()?;
 
         self.steps.begin("prepare");
+        let ledger = Ledger::new(self.session.store.box_folder(&created.id)?);
         let steps = &mut self.steps;
-        merge::prepare_watched(&mut remote, &self.root, &archive, &base, &mut |text| steps.progress(text))?;
-        merge::Ledger::new(self.session.store.box_folder(&created.id)?).begin(&base)?;
+        upload.prepare(&mut remote, &self.root, &ledger, &mut |text| steps.progress(text))?;
         self.steps.done("prepare", "base recorded");
         self.check_stop()?;
 
@@ -193,15 +194,20 @@ impl<'a> Provision<'a> {
     }
 
     /// What will leave, by name and by contents, packed and measured before a box is paid for.
-    fn pack(&mut self) -> Result<(Packed, File)> {
+    fn pack(&mut self) -> Result<Upload> {
         self.steps.progress("packing …");
         let selection = self.selection()?;
         let total = ui::count(selection.files().len() as u64, "file");
         let folder = self.session.store.folder();
         let steps = &mut self.steps;
-        archive::pack(&selection, folder, &mut |done, bytes| {
+        let upload = Upload::pack(&selection, folder, LARGEST, self.stop.flag(), &mut |done, bytes| {
             steps.progress(&format!("packing {total}: {done} done, {}", ui::bytes(bytes)));
-        })
+        })?;
+        if upload.packed.base.is_empty() {
+            return Err(Error::failed("no file of this worktree may be uploaded")
+                .help(format!("see why with: {}", command::action("upload").flag("--dry-run"))));
+        }
+        Ok(upload)
     }
 
     fn selection(&mut self) -> Result<Selection> {
@@ -248,15 +254,7 @@ impl<'a> Provision<'a> {
         }
     }
 
-    fn upload(
-        &mut self,
-        packed: &Packed,
-        file: &mut File,
-        remote: &mut ProviderBox,
-        archive: &str,
-    ) -> Result<()> {
-        let mut sent = Sent { file, steps: &mut self.steps, done: 0, shown: 0, total: packed.archive_bytes };
-        merge::Remote::push(remote, &mut sent, archive)?;
+    fn tell_of(&mut self, packed: &Packed) {
         self.stayed = Stayed::of_packed(packed);
         let home = packed.stayed.len();
         let mut what = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
@@ -270,28 +268,6 @@ impl<'a> Provision<'a> {
         if let Some(stayed) = self.stayed.words() {
             ui::paragraph(format!("       {stayed}"));
         }
-        Ok(())
-    }
-}
-
-/// The archive on its way, and how much of it has left.
-struct Sent<'a> {
-    file: &'a mut File,
-    steps: &'a mut Steps,
-    done: u64,
-    shown: u64,
-    total: u64,
-}
-
-impl Read for Sent<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.file.read(buffer)?;
-        self.done += count as u64;
-        if self.done - self.shown >= (self.total / 100).max(64 * 1024) {
-            self.shown = self.done;
-            self.steps.progress(&format!("{} of {}", ui::bytes(self.done), ui::bytes(self.total)));
-        }
-        Ok(count)
     }
 }
 

@@ -3,9 +3,10 @@
 use super::propose::{ledger, propose_from, unknown_words};
 use crate::action::mapping::forget::ours;
 use crate::action::mapping::session::{Session, box_id};
-use crate::createos::{ProviderBox, Refusal, Status};
+use crate::createos::{Refusal, Status};
 use crate::error::Result;
 use crate::fs::digest;
+use crate::journey::ProviderBox;
 use crate::merge::{self, Fate, OnClash};
 use crate::state::{Phase, Record};
 use crate::ui;

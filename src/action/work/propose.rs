@@ -2,11 +2,11 @@
 
 use crate::action::mapping::session::{Session, box_id};
 use crate::command;
-use crate::createos::ProviderBox;
 use crate::error::{Error, Result};
-use crate::merge::{self, Filters, Ledger, OnClash, Proposal};
+use crate::journey::{self, ProviderBox};
+use crate::merge::{self, Ledger, OnClash, Proposal};
 use crate::state::Record;
-use crate::worktree::{Base, RelPath, stays_home};
+use crate::worktree::Base;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -67,13 +67,8 @@ fn judged(
     on_clash: OnClash,
 ) -> Result<Proposal> {
     let rules = session.config()?.rules(&record.worktree);
-    let keeps_home = |path: &RelPath| {
-        let why = stays_home(path, base.get(path).is_some(), &rules);
-        why.map(|(reason, rule)| format!("{} ({rule})", reason.words()))
-    };
-    let root = record.remote_root.get()?;
-    let filters = Filters { git: &session.git()?, keeps_home: &keeps_home, on_clash };
-    merge::propose(remote, &root, &record.worktree, base, &filters)
+    let (git, root) = (session.git()?, record.remote_root.get()?);
+    journey::propose(remote, &root, &record.worktree, base, &git, &rules, on_clash)
 }
 
 /// What was last in step. A box that the earlier plugin started, or whose record is lost, is asked for it once.

@@ -1,7 +1,7 @@
 //! Scripts in a box of a main-line CLI, whole and cut, short and long.
 
 use super::*;
-use crate::merge::Heard;
+use crate::exec::Heard;
 
 /// A box of a main-line CLI: `exec` prints what the program prints, raw, whatever `-o` says, and ends with its
 /// code. Here the program runs on this machine, without its startup files.

@@ -1,9 +1,10 @@
 //! The scripts that run in the box, and how their answers are read.
 
-use super::{Answer, Heard, Remote};
+use super::{Answer, Remote};
 use crate::command;
 use crate::config::RemoteRoot;
 use crate::error::{Error, Result};
+use crate::exec::Heard;
 use crate::fs::Digest;
 use crate::worktree::Base;
 

@@ -7,8 +7,8 @@ use crate::action::mapping::which::ready;
 use crate::action::verbs::attach::{By, reattach};
 use crate::action::verbs::delete::delete_now;
 use crate::action::work::home::{self, NotHome};
-use crate::createos::ProviderBox;
 use crate::error::{Error, Result};
+use crate::journey::ProviderBox;
 use crate::state::Record;
 
 /// Deletes one of ours, with its mapping if it has one.

@@ -1,8 +1,9 @@
 //! A provider's box as the room `merge` wants it.
 
-use super::{BoxId, Provider};
+use crate::createos::{BoxId, Provider};
 use crate::error::Result;
-use crate::merge::{Answer, Heard, Remote};
+use crate::exec::Heard;
+use crate::merge::{Answer, Remote};
 use std::io::{Read, Write};
 use std::time::Duration;
 
