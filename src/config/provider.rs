@@ -18,7 +18,55 @@ pub(crate) enum ProviderKind {
     Local,
 }
 
+/// What the boxes of a provider have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Abilities {
+    /// They are an account's: it has to be signed in, pays for them, and sees no others.
+    pub(crate) account: bool,
+    /// Their programs come from an image that can be chosen; else they are this machine's.
+    pub(crate) images: bool,
+    /// Their network can be cut down to a list of hosts.
+    pub(crate) egress: bool,
+    /// Their network can be taken away.
+    pub(crate) no_network: bool,
+    /// Their shape is a limit, not a word.
+    pub(crate) limits: bool,
+    /// This machine isolates them, so it has to be able to.
+    pub(crate) isolation: bool,
+    /// Files can be kept in step while an agent works.
+    pub(crate) sync: bool,
+    /// An attach paints the screen as it is and says whether the person has detached. Else what was printed before comes
+    /// again, with a footer on the last row (quirk Q12).
+    pub(crate) screen: bool,
+}
+
 impl ProviderKind {
+    /// The one place that knows them apart: what is to be done asks for the ability.
+    pub(crate) const fn has(self) -> Abilities {
+        match self {
+            Self::Createos => Abilities {
+                account: true,
+                images: true,
+                egress: true,
+                no_network: false,
+                limits: true,
+                isolation: false,
+                sync: true,
+                screen: false,
+            },
+            Self::Local => Abilities {
+                account: false,
+                images: false,
+                egress: false,
+                no_network: true,
+                limits: false,
+                isolation: true,
+                sync: false,
+                screen: true,
+            },
+        }
+    }
+
     pub(crate) const ALL: [Self; 2] = [Self::Createos, Self::Local];
 
     /// The word in settings and records.

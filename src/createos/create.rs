@@ -2,7 +2,7 @@
 
 use super::json;
 use super::provider::ASK;
-use super::{BoxId, BoxName, Failure, Provider, ProviderKind, Scope};
+use super::{BoxId, BoxName, Failure, Provider, Scope};
 use std::time::Duration;
 
 /// The service answers when the box is up.
@@ -58,7 +58,7 @@ impl Provider {
             }
             run = run.args(["--egress", rule]);
         }
-        if spec.no_network && self.kind() == ProviderKind::Local {
+        if spec.no_network && self.kind().has().no_network {
             run = run.args(["--network", "none"]);
         }
         let ended = self.finish(VERB, run)?;

@@ -1,7 +1,7 @@
 //! When a sandbox is proven to be gone. "Not found" never proves it: the CLI may look at 200 rows only
 //! (contract `createos-cli.md` 3.1).
 
-use super::{BoxId, Failure, Listing, Provider, ProviderKind, Refusal, Scope, Status};
+use super::{BoxId, Failure, Listing, Provider, Refusal, Scope, Status};
 use std::collections::HashSet;
 
 impl Provider {
@@ -47,6 +47,6 @@ impl Provider {
     /// made our sandboxes. Destroyed ones stay in it (contract 4.3); one that has none at all is another account's.
     pub(crate) fn is_proof(&self, listing: &Listing, ours: &HashSet<BoxId>) -> bool {
         let is_ours = || listing.boxes.iter().any(|view| ours.contains(&view.id));
-        listing.complete && (self.kind() == ProviderKind::Local || is_ours())
+        listing.complete && (!self.kind().has().account || is_ours())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::json;
 use super::provider::ASK;
-use super::{BoxId, Failure, ProcessId, Provider, ProviderKind};
+use super::{BoxId, Failure, ProcessId, Provider};
 use crate::exec::Run;
 use serde_json::Value;
 use std::time::Duration;
@@ -120,10 +120,7 @@ impl Provider {
     /// the pane blank until they repaint (quirk Q12). Our own provider shows the screen as it is, and says by its
     /// exit code when the person has detached.
     pub(crate) fn attach(&self, id: &BoxId, process: &ProcessId) -> Run<'static> {
-        let more: &[&str] = match self.kind() {
-            ProviderKind::Createos => &["--after", "0"],
-            ProviderKind::Local => &["--for-pane"],
-        };
+        let more: &[&str] = if self.kind().has().screen { &["--for-pane"] } else { &["--after", "0"] };
         self.watched(["process", "attach"].iter().chain(more).chain([&id.as_str(), &process.as_str()]))
     }
 }

@@ -135,7 +135,7 @@ impl Provider {
     pub(super) fn failed(&self, verb: &str, ended: &Ended) -> Failure {
         let failure = Failure::from_ended(verb, ended);
         let unnamed = failure.refusal == Refusal::Other && words::are_generic(&failure.words);
-        if self.kind == ProviderKind::Createos && unnamed && !self.has_credentials() {
+        if self.kind.has().account && unnamed && !self.has_credentials() {
             return Failure { refusal: Refusal::SignedOut, ..failure };
         }
         failure

@@ -1,7 +1,7 @@
 //! An OAuth session that is about to end is renewed by one call alone, and then the others go: its refresh token counts
 //! once, and the official CLI takes no lock (quirk Q23).
 
-use super::{Provider, ProviderKind};
+use super::Provider;
 use crate::fs::{Lock, digest, private_folder};
 use crate::paths::Paths;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ impl Provider {
     /// Sees to it that a call which begins now finds no session that it would have to renew. Costs a look at one file;
     /// nothing with a key, and nothing for boxes of this machine. When it cannot be done, the call itself says why.
     pub(super) fn refreshed(&self) {
-        if self.kind() == ProviderKind::Local || self.has_key() || !self.is_ending() {
+        if !self.kind().has().account || self.has_key() || !self.is_ending() {
             return;
         }
         let Some(file) = self.session_file() else { return };

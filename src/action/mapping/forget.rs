@@ -42,7 +42,7 @@ pub(crate) fn delete_box(session: &Session, provider: &Provider, id: &BoxId) -> 
 /// A box that is not found may be another account's.
 #[must_use]
 pub(crate) fn or_elsewhere(provider: &Provider, failure: Failure) -> Error {
-    let is_account = provider.kind() == ProviderKind::Createos && failure.refusal == Refusal::NotFound;
+    let is_account = provider.kind().has().account && failure.refusal == Refusal::NotFound;
     let error = Error::from(failure);
     if is_account { error.help("another account has other boxes: createos whoami") } else { error }
 }

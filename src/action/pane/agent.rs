@@ -2,7 +2,7 @@
 
 use super::terminal;
 use crate::config::{Agent, RemoteRoot};
-use crate::createos::{BoxId, ProcessId, Provider, ProviderKind, StartSpec};
+use crate::createos::{BoxId, ProcessId, Provider, StartSpec};
 use crate::error::Result;
 
 /// Starts the agent on a PTY of the pane's size.
@@ -17,8 +17,8 @@ pub(crate) fn start_agent(
     program: &str,
 ) -> Result<ProcessId> {
     let (rows, cols) = terminal::size();
-    // The official attach paints a footer on the last row (quirk Q12).
-    let rows = if provider.kind() == ProviderKind::Createos { rows.max(2) - 1 } else { rows };
+    // The last row is the footer's.
+    let rows = if provider.kind().has().screen { rows } else { rows.max(2) - 1 };
     let spec = StartSpec {
         cwd: root.as_str().into(),
         rows,

@@ -7,7 +7,7 @@ use crate::action::mapping::session::Session;
 use crate::action::report::full_message;
 use crate::command;
 use crate::config::Config;
-use crate::createos::{CreateSpec, Created, Failure, Provider, ProviderKind, Refusal};
+use crate::createos::{CreateSpec, Created, Failure, Provider, Refusal};
 use crate::error::{Error, Result};
 use crate::state::{Outcome, Phase, Record};
 
@@ -91,14 +91,6 @@ fn refused(session: &Session, refused: &Record, failure: Failure) -> Error {
     error
 }
 
-/// What a box that is gone costs, where boxes cost something.
-fn billed(provider: ProviderKind) -> &'static str {
-    match provider {
-        ProviderKind::Createos => ", nothing is billed",
-        ProviderKind::Local => "",
-    }
-}
-
 /// Deletes what a failed start has made, and tells the start that waits. Gives the failure with what became
 /// of the box. [`Phase::Leftover`]: the clean-up has to go on.
 ///
@@ -113,8 +105,9 @@ pub(crate) fn take_back(session: &Session, record: &mut Record, mut error: Error
             Ok(Some(box_id)) => {
                 match delete_box(session, &provider, &box_id) {
                     Ok(()) => {
+                        let billed = if record.provider.has().account { ", nothing is billed" } else { "" };
                         session.store.forget_base(&box_id, name.as_str());
-                        error = error.fact("box", format!("{name} was deleted{}", billed(record.provider)));
+                        error = error.fact("box", format!("{name} was deleted{billed}"));
                     }
                     Err(failure) => {
                         phase = Phase::Leftover;

@@ -99,9 +99,9 @@ fn another_image() -> Command {
 
 /// What to do for a box that lacks programs: those of a local box are this machine's.
 fn where_it_comes_from(provider: ProviderKind, programs: &str) -> String {
-    match provider {
-        ProviderKind::Createos => format!("use an image that has {programs}: {}", another_image()),
-        ProviderKind::Local => {
+    match provider.has().images {
+        true => format!("use an image that has {programs}: {}", another_image()),
+        false => {
             format!(
                 "a local box has what this machine has below /usr: install {programs} there, then start again"
             )
@@ -213,9 +213,9 @@ fn missing(agent: Agent, code: i32, egress: &[EgressRule], provider: ProviderKin
     };
     let blocked = blocked(agent, egress);
     if blocked.is_empty() {
-        return error.help(match provider {
-            ProviderKind::Createos => "use an image that has the agent, or try again",
-            ProviderKind::Local => {
+        return error.help(match provider.has().images {
+            true => "use an image that has the agent, or try again",
+            false => {
                 "what it said stands in the pane of the start; a local box has this machine's network: try again \
                  when that reaches the installer's host"
             }

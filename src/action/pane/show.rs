@@ -7,7 +7,7 @@ use super::terminal::{Keys, LoneKeys, Typed};
 use crate::action::mapping::naming::title;
 use crate::action::mapping::restore::is_deleted;
 use crate::action::mapping::session::{Session, box_id};
-use crate::createos::{ProcessId, Provider, ProviderKind};
+use crate::createos::{ProcessId, Provider};
 use crate::error::Result;
 use crate::fs::Lock;
 use crate::paths::own_binary;
@@ -136,7 +136,7 @@ fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result
     let provider = session.provider(record.provider)?;
     let id = box_id(record)?;
     let mut run = provider.attach(&id, process);
-    if provider.kind() == ProviderKind::Createos {
+    if !provider.kind().has().screen {
         // What was shown before is not to act a second time; what nobody has seen yet asks for its answers.
         let old = match record.shown.as_ref() == Some(process) {
             true => provider.process_get(&id, process).map_or(0, |view| view.output).to_string(),

@@ -6,7 +6,7 @@ use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
 use crate::action::report::{Notice, Report};
 use crate::action::work::home;
-use crate::createos::{ProviderKind, Refusal};
+use crate::createos::Refusal;
 use crate::error::Result;
 
 /// Tells agent, box, status and paths.
@@ -27,7 +27,7 @@ pub(crate) fn info(session: &Session) -> Result<Report> {
     let auto_pause = view.as_ref().map(|view| view.auto_pause_seconds.map_or("off".into(), duration));
     let egress = view
         .as_ref()
-        .filter(|_| record.provider == ProviderKind::Createos)
+        .filter(|_| record.provider.has().egress)
         .map(|view| if view.egress.is_empty() { "everything".into() } else { view.egress.join(", ") });
     let text = |value: Option<&str>| value.unwrap_or("").to_owned();
     let program = text(record.program.as_deref());

@@ -10,7 +10,6 @@ pub(super) mod settings;
 mod surroundings;
 mod unfinished;
 
-use crate::config::ProviderKind;
 use check::Check;
 use context::Context;
 
@@ -26,7 +25,7 @@ pub(super) fn before_setup(context: &Context<'_>) -> Vec<Check> {
             checks.push(programs::sign_in(context));
         }
     }
-    if context.provider == ProviderKind::Local {
+    if context.provider.has().isolation {
         checks.push(surroundings::local_sandbox(context));
     }
     checks
@@ -49,7 +48,7 @@ pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     checks
         .push(surroundings::agent_env(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())));
     checks.push(surroundings::notices(context));
-    if context.provider != ProviderKind::Local {
+    if !context.provider.has().isolation {
         checks.push(surroundings::local_sandbox(context));
     }
     checks.push(surroundings::mappings(context));

@@ -3,7 +3,6 @@
 use super::check::{Check, Status};
 use super::context::Context;
 use crate::command::{self, Command};
-use crate::config::ProviderKind;
 use crate::setup::install;
 use crate::setup::observe::credentials::SignIn;
 use crate::setup::observe::programs::{OnPath, Program};
@@ -78,9 +77,7 @@ fn createos<'a>(context: &Context<'_>, words: impl IntoIterator<Item = &'a str>)
 fn not_needed(context: &Context<'_>, need: Need) -> Option<&'static str> {
     match need {
         Need::Always => None,
-        Need::Createos if context.provider == ProviderKind::Local => {
-            Some("not needed with the local provider")
-        }
+        Need::Createos if !context.provider.has().account => Some("not needed with the local provider"),
         Need::Createos => None,
         Need::Bun if needs_bun(context) => None,
         Need::Bun => Some("not needed by the bundled plugin"),
@@ -161,7 +158,7 @@ pub(super) fn sign_in(context: &Context<'_>) -> Check {
     };
     let with = observed.credentials.winner();
     let check = match &observed.sign_in {
-        SignIn::NotAsked if context.provider == ProviderKind::Local => {
+        SignIn::NotAsked if !context.provider.has().account => {
             return Check::skip("session", "not needed with the local provider");
         }
         SignIn::NotAsked => return Check::skip("session", "there is no createos to ask"),

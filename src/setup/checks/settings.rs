@@ -36,7 +36,7 @@ pub(super) fn config(context: &Context<'_>) -> Check {
 /// Whether the account has the shape.
 pub(in crate::setup) fn shape(context: &Context<'_>) -> Check {
     let shape = context.config().shape;
-    if context.provider == ProviderKind::Local {
+    if !context.provider.has().limits {
         return match crate::local::knows_shape(shape.as_str()) {
             Ok(()) => Check::ok("shape", format!("{shape}, shown and not enforced on this machine"))
                 .found(shape.as_str()),
@@ -72,7 +72,7 @@ pub(super) fn egress(context: &Context<'_>) -> Check {
     if config.egress.is_empty() {
         return Check::ok("egress", "open: a box may reach anything (no egress list)");
     }
-    if context.provider == ProviderKind::Local {
+    if !context.provider.has().egress {
         return Check::fail("egress", NOT_LOCAL).fix(context.forced().only("--egress", "none")).required();
     }
     let rules = config.egress.len();

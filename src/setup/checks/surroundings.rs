@@ -3,7 +3,7 @@
 use super::check::Check;
 use super::context::Context;
 use crate::command;
-use crate::config::{Agent, ProviderKind};
+use crate::config::Agent;
 use crate::keys;
 use crate::setup::observe::files::Owner;
 use crate::setup::shim::{self, ShimState};
@@ -152,7 +152,7 @@ pub(super) fn shim(context: &Context<'_>) -> Check {
 /// Whether this machine isolates a local box: the real thing was tried.
 pub(super) fn local_sandbox(context: &Context<'_>) -> Check {
     let id = "local-sandbox";
-    let wanted = context.provider == ProviderKind::Local;
+    let wanted = context.provider.has().isolation;
     match &context.observed.isolation {
         None => Check::skip(id, "it was not tried"),
         Some(Ok(())) => Check::ok(id, "this machine isolates local boxes"),

@@ -97,7 +97,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
     let wanted: Vec<&Requirement> = wanted.collect();
     let choices = choose(&wanted, paths);
     let path_of = |id: &str| choices.get(id).and_then(|choice| choice.program.path().map(Path::to_path_buf));
-    let createos = path_of("createos").filter(|_| provider == ProviderKind::Createos);
+    let createos = path_of("createos").filter(|_| provider.has().account);
     let herdr = path_of("herdr").map(Herdr::new);
 
     std::thread::scope(|scope| {
@@ -115,7 +115,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
             herdr.as_ref().filter(|_| readable).map(|herdr| scope.spawn(|| herdr.config_check()));
         let server = herdr.as_ref().filter(|_| everything).map(|herdr| scope.spawn(|| herdr.compatible()));
 
-        let tried = everything || provider == ProviderKind::Local;
+        let tried = everything || provider.has().isolation;
         let isolation = tried.then(|| scope.spawn(crate::local::probe));
 
         let keys = FileSeen::look(paths.herdr_config_file());

@@ -121,7 +121,7 @@ fn flag(key: Key) -> &'static str {
 /// The flags and `config.json` together, or `config.json` alone where it is kept, ask for both.
 pub(in crate::setup) fn refuse_local_egress(request: &Request, config: &FileSeen) -> Result<()> {
     let asks_for_both = |settings: &Settings| {
-        settings.provider == Some(ProviderKind::Local)
+        settings.provider.is_some_and(|provider| !provider.has().egress)
             && settings.egress.as_ref().is_some_and(|rules| !rules.is_empty())
     };
     let kept = match request.rewrite {
@@ -156,7 +156,7 @@ pub(super) fn fresh(settings: &Settings) -> Settings {
 
 fn summary(settings: &Settings) -> String {
     let config = settings.clone().resolve();
-    let provider = if config.provider == ProviderKind::Local { ", boxes on this machine" } else { "" };
+    let provider = if config.provider.has().isolation { ", boxes on this machine" } else { "" };
     format!("agent {}, {}{provider}", config.agent, config.shape)
 }
 

@@ -2,7 +2,6 @@
 
 use super::{Plan, Warning};
 use crate::command;
-use crate::config::ProviderKind;
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::setup::bundle::{self, Programs};
@@ -105,7 +104,7 @@ fn plan_bundle(
 ) -> Result<()> {
     let found = |id: &str| observed.programs.get(id).and_then(|program| program.path());
     let provider = observe::provider(&request.settings, &observed.config);
-    let createos = found("createos").filter(|_| provider == ProviderKind::Createos);
+    let createos = found("createos").filter(|_| provider.has().account);
     // A variable names Herdr for this shell only.
     let recorded = observed.recorded.as_ref().ok().and_then(Option::as_ref);
     let herdr = match observed.named.contains("herdr") {

@@ -11,7 +11,6 @@ use crate::action::mapping::which::choose;
 use crate::action::pane::include;
 use crate::action::report::{Notice, Report};
 use crate::command;
-use crate::createos::ProviderKind;
 use crate::error::{Error, Result};
 use crate::fs::Lock;
 use crate::herdr::Place;
@@ -53,7 +52,7 @@ pub(crate) fn sync(session: &Session) -> Result<Report> {
 
 /// The box, and the key that goes into it.
 fn syncable(session: &Session, record: &Record) -> Result<(ProviderBox, PathBuf)> {
-    if record.provider == ProviderKind::Local {
+    if !record.provider.has().sync {
         return Err(Error::failed(format!(
             "box {} is on this machine, and boxes on this machine have no file sync",
             record.name
