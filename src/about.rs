@@ -2,6 +2,7 @@
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs, VersionArgs};
 use crate::error::{IoContext, Result};
+use crate::exit::Exit;
 use crate::fs::{Mode, write_atomic};
 use crate::ui;
 use clap::{Command, CommandFactory};
@@ -9,32 +10,32 @@ use serde::Serialize;
 use std::path::Path;
 
 /// Prints the completion script of a shell.
-pub(crate) fn completions(args: &CompletionsArgs) -> u8 {
+pub(crate) fn completions(args: &CompletionsArgs) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), env!("CARGO_PKG_NAME"), &mut script);
     // clap_complete 4.6 spells a hyphen in our name one way where its bash script sets the command and
     // another way where it asks for it, so that nothing below the first level would be completed.
     let script = String::from_utf8_lossy(&script).replace("createos__subcmd__sandbox", "createos__sandbox");
     let _closed_pipe = ui::raw(script.as_bytes());
-    0
+    Exit::DONE
 }
 
 /// Prints the manual page, or writes one for each command into a folder.
 ///
 /// # Errors
 /// The folder cannot be made or written.
-pub(crate) fn man(args: &ManArgs) -> Result<u8> {
+pub(crate) fn man(args: &ManArgs) -> Result<Exit> {
     // Without `help` as a command of its own, which would repeat every other page.
     let mut root = Cli::command().disable_help_subcommand(true);
     root.build();
     let Some(folder) = &args.out else {
         let _closed_pipe = ui::raw(&page(&root)?.1);
-        return Ok(0);
+        return Ok(Exit::DONE);
     };
     std::fs::create_dir_all(folder).at("create the folder", folder)?;
     let count = pages(&root, folder)?;
     ui::line(format!("{count} pages in {}", folder.display()));
-    Ok(0)
+    Ok(Exit::DONE)
 }
 
 /// Writes the page of a command and of those below it; says how many.
@@ -69,7 +70,7 @@ struct Version {
 }
 
 /// Prints the version, as one line or as one JSON document.
-pub(crate) fn version(args: &VersionArgs) -> u8 {
+pub(crate) fn version(args: &VersionArgs) -> Exit {
     let version = Version {
         schema_version: 1,
         name: env!("CARGO_PKG_NAME"),
@@ -81,5 +82,5 @@ pub(crate) fn version(args: &VersionArgs) -> u8 {
         true => ui::line(serde_json::to_string_pretty(&version).expect("plain text is JSON")),
         false => ui::line(format!("{} {} ({} {})", version.name, version.version, version.os, version.arch)),
     }
-    0
+    Exit::DONE
 }

@@ -1,5 +1,6 @@
 //! The one error type: a kind that decides the exit code, a message, facts and hints.
 
+use crate::exit::Exit;
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -109,11 +110,11 @@ impl Error {
     }
 
     /// The process exit code.
-    pub(crate) fn code(&self) -> u8 {
+    pub(crate) fn exit(&self) -> Exit {
         match self.kind {
-            Kind::Failed => 1,
-            Kind::Usage | Kind::CannotRun => 2,
-            Kind::Interrupted => 130,
+            Kind::Failed => Exit::FAILED,
+            Kind::Usage | Kind::CannotRun => Exit::UNUSABLE,
+            Kind::Interrupted => Exit::INTERRUPTED,
         }
     }
 }

@@ -10,6 +10,7 @@ mod createos;
 mod duration;
 mod error;
 mod exec;
+mod exit;
 mod fs;
 mod herdr;
 #[cfg_attr(not(target_os = "linux"), path = "local/elsewhere.rs")]
@@ -33,6 +34,7 @@ mod worktree;
 #[path = "../tests/it/support/terminal.rs"]
 mod test_terminal;
 
+use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -43,9 +45,9 @@ fn main() -> ExitCode {
     };
     let code = outcome.unwrap_or_else(|error| {
         ui::report(&error);
-        error.code()
+        error.exit()
     });
-    ExitCode::from(ui::ending(code))
+    ExitCode::from(ui::ending(code).code())
 }
 
 /// The command line. One that is not understood ends the process here; where one JSON document is promised
@@ -54,7 +56,7 @@ fn parse(args: &[std::ffi::OsString]) -> cli::Cli {
     cli::parse(args).unwrap_or_else(|error| {
         let says = |at: usize, word: &str| args.get(at).is_some_and(|arg| arg == word);
         if says(1, "local") {
-            std::process::exit(local::wrong_use(&error, args).into());
+            std::process::exit(local::wrong_use(&error, args).code().into());
         }
         if says(1, "setup") && setup::asks_for_json(args) && error.use_stderr() {
             ui::line(setup::wrong_usage(&error.render().to_string(), args));
@@ -64,7 +66,7 @@ fn parse(args: &[std::ffi::OsString]) -> cli::Cli {
     })
 }
 
-fn run(cli: cli::Cli) -> error::Result<u8> {
+fn run(cli: cli::Cli) -> error::Result<Exit> {
     match cli.command {
         cli::Command::Try(args) => trial::run(&args),
         cli::Command::Setup(args) => setup::run(&args),
@@ -78,7 +80,7 @@ fn run(cli: cli::Cli) -> error::Result<u8> {
     }
 }
 
-fn shim(command: cli::ShimCommand) -> error::Result<u8> {
+fn shim(command: cli::ShimCommand) -> error::Result<Exit> {
     let paths = paths::Paths::from_env()?;
     paths.refuse_foreign_home(paths.data())?;
     match command {

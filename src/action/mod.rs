@@ -10,6 +10,7 @@ pub(crate) use verbs::trust::trust;
 
 use crate::cli::HerdrCommand;
 use crate::error::{Error, Kind, Result};
+use crate::exit::Exit;
 use crate::herdr::{Caller, Invocation, Place};
 use crate::ui;
 use mapping::detached;
@@ -27,7 +28,7 @@ use verbs::{undo, upload};
 ///
 /// # Errors
 /// Only of commands that print no result line.
-pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
+pub(crate) fn run(command: HerdrCommand) -> Result<Exit> {
     Ok(match command {
         HerdrCommand::Upload(args) => return upload::upload(&args),
         HerdrCommand::Start => action("start", None, start::start),
@@ -72,7 +73,7 @@ pub(crate) fn run(command: HerdrCommand) -> Result<u8> {
 }
 
 /// An action proper: words for people, its result line last, and a notice after a key press.
-fn action(name: &'static str, wanted: Option<String>, act: impl FnOnce(&Session) -> Result<Report>) -> u8 {
+fn action(name: &'static str, wanted: Option<String>, act: impl FnOnce(&Session) -> Result<Report>) -> Exit {
     let session = Session::open().map(|session| session.for_action(name, wanted));
     let outcome = match &session {
         Ok(session) => detached::finish_abandoned(session).and_then(|()| act(session)),
@@ -105,9 +106,9 @@ fn action(name: &'static str, wanted: Option<String>, act: impl FnOnce(&Session)
         );
     }
     match error {
-        None => 0,
-        Some(error) if error.kind() == Kind::Interrupted => error.code(),
-        Some(_) => 1,
+        None => Exit::DONE,
+        Some(error) if error.kind() == Kind::Interrupted => error.exit(),
+        Some(_) => Exit::FAILED,
     }
 }
 
@@ -135,28 +136,28 @@ fn tell(session: &Session, name: &str, outcome: Result<&Report, &Error>) {
 }
 
 /// A hook: a word for the plugin's log.
-fn quiet(outcome: Result<String>) -> u8 {
+fn quiet(outcome: Result<String>) -> Exit {
     match outcome {
         Ok(text) => {
             ui::line(text);
-            0
+            Exit::DONE
         }
         Err(error) => {
             ui::report(&error);
-            1
+            Exit::FAILED
         }
     }
 }
 
 /// The process of a pane: what goes wrong must stay readable, the pane closes when we end.
-fn pane(outcome: Result<()>) -> u8 {
-    let Err(error) = outcome else { return 0 };
+fn pane(outcome: Result<()>) -> Exit {
+    let Err(error) = outcome else { return Exit::DONE };
     let Ok(keys) = terminal::Keys::take() else {
         ui::report(&error);
-        return 1;
+        return Exit::FAILED;
     };
     ui::paragraph(ui::format_error(&error));
     ui::paragraph("\n  any key closes this");
     while keys.read(std::time::Duration::from_secs(60)) == terminal::Typed::Nothing {}
-    1
+    Exit::FAILED
 }

@@ -8,10 +8,11 @@ mod output;
 pub(crate) use output::wrong_use;
 
 use crate::error::Error;
+use crate::exit::Exit;
 use output::Mode;
 
 /// Runs a command of the provider; there are no boxes on this system.
-pub(crate) fn run(args: crate::cli::LocalArgs) -> u8 {
+pub(crate) fn run(args: crate::cli::LocalArgs) -> Exit {
     let error = Error::cannot_run("local sandboxes need Linux; nothing was run").help(format!(
         "use CreateOS instead: {} && {}",
         crate::command::createos(["login"]),

@@ -56,7 +56,7 @@ impl Failure {
     pub(super) fn into_parts(self) -> Parts {
         Parts {
             code: self.code.into(),
-            exit: self.error.code(),
+            exit: self.error.exit().code(),
             message: self.error.message().into(),
             facts: self.error.facts().to_vec(),
             hints: self.error.hints().to_vec(),

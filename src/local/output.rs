@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::ui;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -36,12 +37,12 @@ impl Mode {
     }
 
     /// Shows an error; gives the exit code.
-    pub(super) fn fail(self, failure: &Failure) -> u8 {
+    pub(super) fn fail(self, failure: &Failure) -> Exit {
         match self {
             Self::Json => print(&failure.envelope()),
             Self::Text => ui::report(failure.error()),
         }
-        failure.error().code()
+        failure.error().exit()
     }
 }
 
@@ -67,7 +68,7 @@ fn escaped(json: &str) -> String {
 }
 
 /// Shows a command line of `local …` that cannot be read, as JSON where that is expected; exit code 2.
-pub(crate) fn wrong_use(error: &clap::Error, args: &[OsString]) -> u8 {
+pub(crate) fn wrong_use(error: &clap::Error, args: &[OsString]) -> Exit {
     let before: Vec<&str> =
         args.iter().take_while(|arg| *arg != "--").filter_map(|arg| arg.to_str()).collect();
     let said = before.iter().enumerate().find_map(|(at, arg)| match *arg {
@@ -78,7 +79,7 @@ pub(crate) fn wrong_use(error: &clap::Error, args: &[OsString]) -> u8 {
     let mode = if is_text { Mode::Text } else { Mode::of(said) };
     if mode == Mode::Text || !error.use_stderr() {
         let _closed_pipe = error.print();
-        return u8::try_from(error.exit_code()).unwrap_or(2);
+        return Exit::of_program(error.exit_code());
     }
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text).trim();

@@ -10,6 +10,7 @@ mod typed;
 
 use crate::error::{Error, Result};
 use crate::exec::{ExecError, Run};
+use crate::exit::Exit;
 use crate::ui::terminal::Raw;
 use old_output::OldOutput;
 use parting::Parting;
@@ -27,20 +28,17 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use typed::Keys;
 
-/// The relay's exit code for a program that said that it was detached; it ends with no other meaning of this one.
-pub(crate) const DETACHED: u8 = 3;
-
 /// What a program left may still be on its way for so long; what it started itself may hold the terminal longer.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Signals after which the terminal must still be given back.
 const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 
-/// Runs a program, and gives its exit code, or [`DETACHED`]. `old` is how many bytes of what it shows first have
+/// Runs a program, and gives its exit code, or [`Exit::DETACHED`]. `old` is how many bytes of what it shows first have
 /// been shown before; `None`: all of it is new. Without a terminal it becomes the program.
 ///
 /// # Errors
 /// The program cannot be started, or the terminal fails.
-pub(crate) fn run(old: Option<u64>, argv: &[OsString]) -> Result<u8> {
+pub(crate) fn run(old: Option<u64>, argv: &[OsString]) -> Result<Exit> {
     let [program, args @ ..] = argv else { return Err(Error::usage("the relay needs a program")) };
     let run = Run::new(program).args(args);
     let name = program.to_string_lossy().into_owned();
@@ -60,10 +58,10 @@ pub(crate) fn run(old: Option<u64>, argv: &[OsString]) -> Result<u8> {
     let status = pass(&master, child, &signals).map_err(failed)?;
     let detached = shown.recv_timeout(LAST_WORDS).is_ok_and(|parting| parting.is_said());
     drop(raw);
-    let code = status.and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
-    Ok(match code.unwrap_or(1) {
-        _ if detached => DETACHED,
-        DETACHED => 1,
+    let code = status.and_then(|status| status.code());
+    Ok(match code.map_or(Exit::FAILED, Exit::of_program) {
+        _ if detached => Exit::DETACHED,
+        Exit::DETACHED => Exit::FAILED,
         code => code,
     })
 }

@@ -5,10 +5,11 @@ use super::observe::{Depth, observe};
 use super::report::Report;
 use super::talk::Talk;
 use super::{render, template};
+use crate::exit::Exit;
 use crate::ui;
 
 /// Looks at everything and says what is wrong; the exit code.
-pub(super) fn examine(talk: &Talk<'_>, report: &mut Report) -> u8 {
+pub(super) fn examine(talk: &Talk<'_>, report: &mut Report) -> Exit {
     let template = template::herdr();
     let observed = observe(template, talk.paths, talk.request, Depth::Doctor);
     let context = Context::new(template, talk.request, &observed, talk.paths, ui::is_on_terminal());

@@ -5,6 +5,7 @@ use super::change::Line;
 use super::plan::Plan;
 use super::request::Task;
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::paths::Paths;
 use crate::setup::checks::check::{Check, Summary};
 use serde::Serialize;
@@ -161,9 +162,9 @@ impl Report {
             .collect();
     }
 
-    pub(crate) fn end(&mut self, code: u8) {
-        self.exit_code = code;
-        self.ok = code == 0;
+    pub(crate) fn end(&mut self, code: Exit) {
+        self.exit_code = code.code();
+        self.ok = code == Exit::DONE;
     }
 
     pub(crate) fn fail(&mut self, error: &Error) {
@@ -173,7 +174,7 @@ impl Report {
             facts: error.facts().iter().map(fact).collect(),
             help: error.hints().to_vec(),
         });
-        self.end(error.code());
+        self.end(error.exit());
     }
 
     pub(crate) fn text(&self) -> String {

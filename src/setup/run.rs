@@ -7,6 +7,7 @@ use super::talk::Talk;
 use super::{doctor, set_up, take_back};
 use crate::cli::SetupArgs;
 use crate::error::{Error, Result};
+use crate::exit::Exit;
 use crate::paths::Paths;
 use crate::ui;
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ use std::ffi::OsString;
 ///
 /// # Errors
 /// As an error for a person; with `--json` it is in the document instead.
-pub(crate) fn run(args: &SetupArgs) -> Result<u8> {
+pub(crate) fn run(args: &SetupArgs) -> Result<Exit> {
     let mut report = Report::new(Task::asked(args.doctor, args.undo));
     let outcome = carry_out(args, &mut report);
     crate::exec::stay_when_ending();
@@ -29,10 +30,10 @@ pub(crate) fn run(args: &SetupArgs) -> Result<u8> {
     }
     ui::line(report.text());
     say_if_lost(&report);
-    Ok(report.exit_code)
+    Ok(Exit::of_program(report.exit_code))
 }
 
-fn carry_out(args: &SetupArgs, report: &mut Report) -> Result<u8> {
+fn carry_out(args: &SetupArgs, report: &mut Report) -> Result<Exit> {
     let request = Request::parse(args, |name| std::env::var(name).ok())?;
     let paths = Paths::from_env()?;
     crate::exec::end_together(ui::is_asking, half_way::last_words)

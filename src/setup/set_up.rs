@@ -13,6 +13,7 @@ use super::talk::{Answer, Talk, host};
 use super::template;
 use crate::command;
 use crate::error::{Error, Result};
+use crate::exit::Exit;
 use crate::ui;
 use std::path::Path;
 
@@ -20,7 +21,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Something is missing, or a change failed; what was changed before it is taken back.
-pub(super) fn set_up(talk: &Talk<'_>, report: &mut Report) -> Result<u8> {
+pub(super) fn set_up(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
     let Talk { request, paths } = talk;
     let template = template::herdr();
     let look = || {
@@ -64,7 +65,7 @@ pub(super) fn set_up(talk: &Talk<'_>, report: &mut Report) -> Result<u8> {
     loop {
         match talk.agree(&format!("Setting up {}", host(&observed)), &plan)? {
             Answer::Go => break,
-            Answer::Leave => return Ok(u8::from(!request.dry_run)),
+            Answer::Leave => return Ok(Exit::failed_if(!request.dry_run)),
             Answer::Keep(action, chord) => request = request.choosing(&action, chord),
             Answer::Notices => request = request.with_notices(),
         }

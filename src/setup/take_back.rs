@@ -10,6 +10,7 @@ use super::talk::Talk;
 use super::template;
 use crate::command;
 use crate::error::{Error, Result};
+use crate::exit::Exit;
 use crate::state::Record;
 use crate::ui;
 
@@ -17,7 +18,7 @@ use crate::ui;
 ///
 /// # Errors
 /// It cannot be taken back, or panes are tied to boxes and nobody could be asked.
-pub(super) fn take_back(talk: &Talk<'_>, report: &mut Report) -> Result<u8> {
+pub(super) fn take_back(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
     let Talk { request, paths } = talk;
     let observed = observe(template::herdr(), paths, request, Depth::Setup);
     let receipt = observed.receipt.clone()?;
@@ -51,7 +52,7 @@ pub(super) fn take_back(talk: &Talk<'_>, report: &mut Report) -> Result<u8> {
             )));
     };
     if !agreed {
-        return Ok(u8::from(!request.dry_run));
+        return Ok(Exit::failed_if(!request.dry_run));
     }
     let short = apply(talk, &observed, &plan, Purpose::Undo)?;
     report.changed = true;

@@ -10,6 +10,7 @@ use super::render::{self, Detail};
 use super::request::Request;
 use super::template;
 use crate::error::Result;
+use crate::exit::Exit;
 use crate::keys::Chord;
 use crate::paths::Paths;
 use crate::ui::{self, Said};
@@ -113,8 +114,8 @@ impl Talk<'_> {
     }
 
     /// With `--strict` a warning fails.
-    pub(super) fn code(&self, plan: &Plan) -> u8 {
-        u8::from(self.request.strict && !plan.warnings.is_empty())
+    pub(super) fn code(&self, plan: &Plan) -> Exit {
+        Exit::failed_if(self.request.strict && !plan.warnings.is_empty())
     }
 }
 

@@ -9,6 +9,7 @@ use crate::command;
 use crate::config::RemoteRoot;
 use crate::createos::{BoxId, BoxName, CreateSpec};
 use crate::error::{Error, IoContext, Result};
+use crate::exit::Exit;
 use crate::journey::{self, ProviderBox, Upload};
 use crate::merge::{Ledger, OnClash, Outcome};
 use crate::worktree::{self, Packed, Rules, Selection, Worktree};
@@ -16,8 +17,6 @@ use crate::{local, random, ui};
 use stage::{Interrupt, Stage};
 use std::path::Path;
 
-/// The exit code of a program that a person interrupted, as shells report it.
-const INTERRUPTED: u8 = 130;
 /// How many names of files that stayed home are shown.
 const NAMED: usize = 3;
 
@@ -25,16 +24,16 @@ const NAMED: usize = 3;
 ///
 /// # Errors
 /// The step that failed, or why no box can be isolated here (exit code 2).
-pub(crate) fn run(args: &TryArgs) -> Result<u8> {
+pub(crate) fn run(args: &TryArgs) -> Result<Exit> {
     let interrupt = Interrupt::listen()?;
     match steps(args, &interrupt) {
         Err(_) if interrupt.raised() => {
             if !interrupt.left_something() {
                 ui::note("interrupted: the box and every file of this try are gone");
             }
-            Ok(INTERRUPTED)
+            Ok(Exit::INTERRUPTED)
         }
-        result => result.map(|()| 0),
+        result => result.map(|()| Exit::DONE),
     }
 }
 

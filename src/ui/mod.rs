@@ -24,6 +24,7 @@ pub(crate) use text::{bytes, count, is_hostile, seconds, some, visible, visible_
 pub(crate) use wrap::{paragraph, wrap};
 
 use crate::error::Error;
+use crate::exit::Exit;
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
@@ -70,10 +71,10 @@ pub(crate) fn unless_closed(written: std::io::Result<()>) -> std::io::Result<()>
 
 /// The exit code of a process that wants to end with `code`: when a line of its output was lost, that is
 /// said and is a failure.
-pub(crate) fn ending(code: u8) -> u8 {
+pub(crate) fn ending(code: Exit) -> Exit {
     let Some(source) = LOST.get() else { return code };
     report(&Error::failed(format!("could not write to stdout: {source}")));
-    code.max(1)
+    code.max(Exit::FAILED)
 }
 
 /// One line on stderr.

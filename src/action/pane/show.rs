@@ -9,9 +9,9 @@ use crate::action::mapping::restore::is_deleted;
 use crate::action::mapping::session::{Session, box_id};
 use crate::createos::{ProcessId, Provider};
 use crate::error::Result;
+use crate::exit::Exit;
 use crate::fs::Lock;
 use crate::paths::own_binary;
-use crate::relay;
 use crate::state::{Record, RecordId, Recorded};
 use crate::ui;
 use rustix::termios::Termios;
@@ -157,7 +157,7 @@ fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result
     };
     let began = Instant::now();
     let code = run.run()?.code();
-    Ok((code == i32::from(relay::DETACHED), began.elapsed()))
+    Ok((Exit::of_program(code) == Exit::DETACHED, began.elapsed()))
 }
 
 /// Waits until the process has printed something, or has ended, or for two seconds.

@@ -6,6 +6,7 @@ use crate::cli::TrustArgs;
 use crate::command;
 use crate::config::Config;
 use crate::error::{Error, IoContext, Result};
+use crate::exit::Exit;
 use crate::paths::Paths;
 use crate::state::Store;
 use crate::ui;
@@ -16,7 +17,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// There is nobody to ask, the folder is in no worktree, or the answer cannot be kept.
-pub(crate) fn trust(args: &TrustArgs) -> Result<u8> {
+pub(crate) fn trust(args: &TrustArgs) -> Result<Exit> {
     let here = std::env::current_dir().at("enter", Path::new("."))?;
     let worktree = Worktree::discover(Path::new("git"), &here)?;
     let paths = Paths::from_env()?;
@@ -30,7 +31,7 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<u8> {
             Ok(())
         })?;
         ui::line(format!("what {INCLUDE} names in {place} stays home"));
-        return Ok(0);
+        return Ok(Exit::DONE);
     }
     let rules = rules(&Config::load(&paths.plugin_config())?, &store, worktree.root())?;
     let Some(asked) = worktree::asked(&worktree, &rules)? else {
@@ -40,7 +41,7 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<u8> {
             "it is not there, or names no file"
         };
         ui::line(format!("nothing to ask about {INCLUDE} in {place}: {why}"));
-        return Ok(0);
+        return Ok(Exit::DONE);
     };
     ui::paragraph(question(&place, &asked));
     let yes = if args.yes {
@@ -54,5 +55,5 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<u8> {
     remember(&store, worktree.root(), &asked.hash, yes)?;
     let done = if yes { "they leave from now on, until the file changes" } else { "they stay home" };
     ui::line(done);
-    Ok(u8::from(!yes))
+    Ok(Exit::failed_if(!yes))
 }

@@ -6,6 +6,7 @@ use crate::cli::UploadArgs;
 use crate::command;
 use crate::config::Config;
 use crate::error::{Error, IoContext, Result};
+use crate::exit::Exit;
 use crate::paths::Paths;
 use crate::state::Store;
 use crate::ui;
@@ -23,16 +24,16 @@ const WIDEST_SIZE: usize = 8;
 /// # Errors
 /// Not a worktree, wrong settings, or the archive cannot be written. With `--json` the error is
 /// printed as the one document too.
-pub(crate) fn upload(args: &UploadArgs) -> Result<u8> {
+pub(crate) fn upload(args: &UploadArgs) -> Result<Exit> {
     match run(args) {
         Err(error) if args.json => {
             ui::line(
                 json!({"schemaVersion": 1, "ok": false, "error": error.message(), "help": error.hints()})
                     .to_string(),
             );
-            Ok(error.code())
+            Ok(error.exit())
         }
-        done => done.map(|()| 0),
+        done => done.map(|()| Exit::DONE),
     }
 }
 

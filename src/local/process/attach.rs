@@ -5,6 +5,7 @@ use super::leave;
 use crate::cli::AttachArgs;
 use crate::command;
 use crate::error::{Error, IoContext};
+use crate::exit::Exit;
 use crate::local::boxes::local_box::LocalBox;
 use crate::local::boxes::record::Record;
 use crate::local::failure::Result;
@@ -28,7 +29,7 @@ const TYPED_LIMIT: usize = 1024 * 1024;
 const ENDING: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
 /// Attaches; 0 for a terminal, whatever happened there, and the program's exit code for pipes.
-pub(crate) fn run(found: &LocalBox, record: &Record, args: &AttachArgs) -> Result<u8> {
+pub(crate) fn run(found: &LocalBox, record: &Record, args: &AttachArgs) -> Result<Exit> {
     let after = if args.no_follow { Some(args.after.unwrap_or(0)) } else { args.after };
     if record.is_running() {
         match UnixStream::connect(&record.socket) {
@@ -54,7 +55,7 @@ pub(crate) fn run(found: &LocalBox, record: &Record, args: &AttachArgs) -> Resul
 }
 
 /// A process that has ended shows what was kept and how it ended.
-fn replay(found: &LocalBox, record: &Record, after: Option<u64>) -> Result<u8> {
+fn replay(found: &LocalBox, record: &Record, after: Option<u64>) -> Result<Exit> {
     let mut modes = Modes::default();
     let shown = show_log(found, record, after, &mut modes);
     leave::leave_what_was_shown(&modes);
@@ -86,14 +87,14 @@ fn show_log(found: &LocalBox, record: &Record, after: Option<u64>, modes: &mut M
     Ok(())
 }
 
-fn farewell(pty: bool, end: Option<End>) -> u8 {
+fn farewell(pty: bool, end: Option<End>) -> Exit {
     match (pty, end) {
-        (true, _) => 0,
+        (true, _) => Exit::DONE,
         // The stream just ended: nobody knows the code, so it cannot be 0.
-        (false, None) => 1,
+        (false, None) => Exit::FAILED,
         (false, Some(end)) => {
             ui::note(format!("Process exited with code {}.", end.code()));
-            end.code()
+            Exit::of_program(end.code())
         }
     }
 }
@@ -115,7 +116,7 @@ struct Client {
     stream: UnixStream,
     pty: bool,
     /// What the exit code of a detach is.
-    detached: u8,
+    detached: Exit,
     /// Input is passed on.
     typing: bool,
     raw: Option<Raw>,
@@ -168,7 +169,7 @@ impl Client {
         Ok(Self {
             stream,
             pty: record.pty,
-            detached: if args.for_pane { crate::relay::DETACHED } else { 0 },
+            detached: if args.for_pane { Exit::DETACHED } else { Exit::DONE },
             typing: terminal || (args.stdin && !args.no_follow),
             signals: Signals::catch(terminal || io::stdout().is_terminal()).map_err(wrong)?,
             raw: terminal.then(Raw::for_a_program).transpose().map_err(wrong)?,
@@ -178,7 +179,7 @@ impl Client {
         })
     }
 
-    fn run(mut self, after: Option<u64>, follow: bool) -> Result<u8> {
+    fn run(mut self, after: Option<u64>, follow: bool) -> Result<Exit> {
         let terminal = self.raw.as_ref().and_then(|_| size_at_either_end());
         self.out.extend(Hello::Attach { after, follow, terminal }.frame());
         if self.raw.is_some() {
@@ -191,8 +192,8 @@ impl Client {
         }
         match over? {
             Over::Detached => Ok(self.detached),
-            Over::Ended(end) => Ok(if follow { farewell(self.pty, end) } else { 0 }),
-            Over::Signal(signal) => Ok(128 + signal),
+            Over::Ended(end) => Ok(if follow { farewell(self.pty, end) } else { Exit::DONE }),
+            Over::Signal(signal) => Ok(Exit::of_program(128 + signal)),
         }
     }
 

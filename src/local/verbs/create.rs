@@ -2,6 +2,7 @@
 
 use crate::cli::CreateArgs;
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::local::boxes::create;
 use crate::local::boxes::id::{BoxId, BoxName};
 use crate::local::boxes::meta::{Meta, ROOTFS, Status, VERSION, now};
@@ -12,7 +13,7 @@ use crate::local::failure::Result;
 use crate::local::output::Mode;
 use serde_json::{Value, json};
 
-pub(super) fn create(store: &Store, args: CreateArgs, mode: Mode) -> Result<u8> {
+pub(super) fn create(store: &Store, args: CreateArgs, mode: Mode) -> Result<Exit> {
     if !args.egress.is_empty() {
         return Err(Error::usage("--egress: a local sandbox cannot enforce an allow-list, so it takes none")
             .help("use --network none for a sandbox without any network, or leave --egress out")
@@ -60,7 +61,7 @@ pub(super) fn create(store: &Store, args: CreateArgs, mode: Mode) -> Result<u8> 
         let network = if made.network_none { "none" } else { "this machine's" };
         format!("Sandbox {} ({})\n  size     {}\n  network  {network}", made.name, made.id, made.shape)
     });
-    Ok(0)
+    Ok(Exit::DONE)
 }
 
 fn merge(document: &mut Value, more: Value) {

@@ -3,6 +3,7 @@
 
 use crate::cli::ExecArgs;
 use crate::error::{Error, IoContext};
+use crate::exit::Exit;
 use crate::local::boxes::pause;
 use crate::local::boxes::running::Purpose;
 use crate::local::boxes::store::Store;
@@ -20,7 +21,7 @@ use std::path::Path;
 const BUFFER_LIMIT: usize = 64 * 1024 * 1024;
 
 /// Runs it; the program's exit code.
-pub(super) fn exec(store: &Store, args: ExecArgs) -> Result<u8> {
+pub(super) fn exec(store: &Store, args: ExecArgs) -> Result<Exit> {
     let mut found = store.live(&args.reference)?;
     let own = environment::parse(&args.env)?;
     if let Some((name, _)) =
@@ -44,9 +45,9 @@ pub(super) fn exec(store: &Store, args: ExecArgs) -> Result<u8> {
 }
 
 /// As a shell has it: 127 for a program that is not there, 126 for one that cannot be run.
-fn not_started(what: &str, errno: i32) -> u8 {
+fn not_started(what: &str, errno: i32) -> Exit {
     ui::report(&Error::failed(format!("could not {what}: {}", io::Error::from_raw_os_error(errno))));
-    if errno == libc::ENOENT { 127 } else { 126 }
+    Exit::of_program(if errno == libc::ENOENT { 127 } else { 126 })
 }
 
 /// Where stdin comes from: `--stdin`, else whatever is no terminal (contract 4.5). It is passed on as
@@ -63,7 +64,7 @@ fn source(stdin: Option<&str>) -> Result<Option<Box<dyn Read + Send>>> {
     }
 }
 
-fn run_to_end(mut entry: Entry, source: Option<Box<dyn Read + Send>>, stream: bool) -> Result<u8> {
+fn run_to_end(mut entry: Entry, source: Option<Box<dyn Read + Send>>, stream: bool) -> Result<Exit> {
     let stdout = entry.stdout.take().expect("a program without a terminal has pipes");
     let stderr = entry.stderr.take().expect("a program without a terminal has pipes");
     if let (Some(mut source), Some(mut stdin)) = (source, entry.stdin.take()) {
@@ -83,12 +84,12 @@ fn run_to_end(mut entry: Entry, source: Option<Box<dyn Read + Send>>, stream: bo
     let (out, err) = (out?, err?);
     let end = entry.wait()?;
     if stream {
-        return Ok(end.code());
+        return Ok(Exit::of_program(end.code()));
     }
     let told = ui::raw_note(&with_newline(err));
     ui::unless_closed(told).at("write to", Path::new("stderr"))?;
     ui::unless_closed(ui::raw(&with_newline(out))).at("write to", Path::new("stdout"))?;
-    Ok(end.code())
+    Ok(Exit::of_program(end.code()))
 }
 
 /// Reads to the end: passed on, or kept.

@@ -1,6 +1,7 @@
 //! `list`: the boxes, newest first.
 
 use crate::cli::ListArgs;
+use crate::exit::Exit;
 use crate::local::boxes::meta::{Status, Tombstone};
 use crate::local::boxes::store::Store;
 use crate::local::boxes::{pause, tombstones};
@@ -9,7 +10,7 @@ use crate::local::output::{self, Mode};
 use crate::ui;
 use serde_json::{Value, json};
 
-pub(super) fn list(store: &Store, args: &ListArgs, mode: Mode) -> Result<u8> {
+pub(super) fn list(store: &Store, args: &ListArgs, mode: Mode) -> Result<Exit> {
     let mut rows = Vec::new();
     for mut found in store.all()? {
         // A box that is being deleted just now is still shown as it was.
@@ -26,7 +27,7 @@ pub(super) fn list(store: &Store, args: &ListArgs, mode: Mode) -> Result<u8> {
     let rows: Vec<Value> = rows.into_iter().skip(args.offset).take(args.limit).collect();
     if args.quiet {
         rows.iter().for_each(|row| ui::line(row["id"].as_str().unwrap_or_default()));
-        return Ok(0);
+        return Ok(Exit::DONE);
     }
     mode.show(&json!(rows), || {
         if rows.is_empty() {
@@ -38,5 +39,5 @@ pub(super) fn list(store: &Store, args: &ListArgs, mode: Mode) -> Result<u8> {
             rows.iter().map(|row| keys.iter().map(|key| cell(row, key)).collect()).collect();
         output::table(&["ID", "NAME", "STATUS", "SHAPE", "CREATED"], &cells)
     });
-    Ok(0)
+    Ok(Exit::DONE)
 }

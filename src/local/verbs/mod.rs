@@ -9,6 +9,7 @@ mod rm;
 mod transfer;
 
 use crate::cli::{LocalArgs, LocalCommand, SandboxVerb};
+use crate::exit::Exit;
 use crate::local::boxes::local_box::LocalBox;
 use crate::local::boxes::pause;
 use crate::local::boxes::store::{Found, Store};
@@ -21,9 +22,9 @@ use crate::ui;
 use serde_json::{Value, json};
 
 /// Runs a command of the provider; gives the exit code, everything has been shown.
-pub(crate) fn run(args: LocalArgs) -> u8 {
+pub(crate) fn run(args: LocalArgs) -> Exit {
     let verb = match args.command {
-        LocalCommand::Enter => return inside::main(),
+        LocalCommand::Enter => return Exit::of_program(inside::main()),
         LocalCommand::Supervise => return supervisor::main(),
         LocalCommand::Sandbox { verb } => verb,
     };
@@ -39,7 +40,7 @@ pub(crate) fn run(args: LocalArgs) -> u8 {
     }
 }
 
-fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<u8> {
+fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<Exit> {
     let paths = Paths::from_env()?;
     if !matches!(verb, SandboxVerb::List(_) | SandboxVerb::Get { .. }) {
         paths.refuse_foreign_home(&paths.boxes())?;
@@ -57,30 +58,30 @@ fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<u8> {
                 Found::Gone(gone) => gone.view(),
             };
             mode.show(&view, || output::facts(&view));
-            Ok(0)
+            Ok(Exit::DONE)
         }
         SandboxVerb::Exec(args) => exec::exec(&store, args),
         SandboxVerb::Push { reference, local, remote } => {
             let count = transfer::push(&mut store.live(&reference)?, &local, &remote)?;
             ui::note(format!("Pushed {} to {}", ui::bytes(count), ui::visible(&remote.to_string_lossy())));
-            Ok(0)
+            Ok(Exit::DONE)
         }
         SandboxVerb::Pull { reference, remote, local } => {
             let count = transfer::pull(&mut store.live(&reference)?, &remote, &local)?;
             ui::note(format!("Pulled {} from {}", ui::bytes(count), ui::visible(&remote.to_string_lossy())));
-            Ok(0)
+            Ok(Exit::DONE)
         }
         SandboxVerb::Pause { reference } => {
             let mut found = store.live(&reference)?;
             pause::pause(&mut found)?;
             changed("paused", &found, mode);
-            Ok(0)
+            Ok(Exit::DONE)
         }
         SandboxVerb::Resume { reference } => {
             let mut found = store.live(&reference)?;
             pause::resume(&mut found)?;
             changed("resumed", &found, mode);
-            Ok(0)
+            Ok(Exit::DONE)
         }
         SandboxVerb::Process { verb } => process::run(&store, verb, mode),
         SandboxVerb::Rm { yes, references } => rm::rm(&store, yes, &references),

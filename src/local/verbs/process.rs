@@ -3,6 +3,7 @@
 use super::confirm::confirmed;
 use crate::cli::{ProcessVerb, StartArgs};
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::local::boxes::id::ProcessId;
 use crate::local::boxes::meta::now;
 use crate::local::boxes::record::{self, Output, Record};
@@ -24,20 +25,20 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 /// Runs one of the verbs.
-pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
+pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<Exit> {
     match verb {
         ProcessVerb::Start(args) => start(store, args, mode),
         ProcessVerb::List { reference } => {
             let found = store.live(&reference)?;
             let views: Vec<Value> = record::all(&found)?.iter().map(view).collect();
             mode.show(&json!(views), || table(&views));
-            Ok(0)
+            Ok(Exit::DONE)
         }
         ProcessVerb::Get { reference, process } => {
             let found = store.live(&reference)?;
             let view = view(&record::read(&found, &process.parse()?)?);
             mode.show(&view, || output::facts(&view));
-            Ok(0)
+            Ok(Exit::DONE)
         }
         ProcessVerb::Resize { rows, cols, reference, process } => {
             let found = store.live(&reference)?;
@@ -53,7 +54,7 @@ pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
                 return Err(Failure::conflict(format!("process {} {what}", record.process_id)));
             }
             talk(&record, &Hello::Resize(size), PATIENCE)?;
-            Ok(0)
+            Ok(Exit::DONE)
         }
         ProcessVerb::Signal { reference, process, signal } => {
             let found = store.live(&reference)?;
@@ -65,7 +66,7 @@ pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
                 return Err(Failure::conflict(format!("process {} has ended", record.process_id)));
             }
             talk(&record, &Hello::Signal(number), PATIENCE)?;
-            Ok(0)
+            Ok(Exit::DONE)
         }
         ProcessVerb::Stop { grace, yes, reference, process } => {
             let found = store.live(&reference)?;
@@ -81,7 +82,7 @@ pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
             }
             let view = view(&record::read(&found, &id)?);
             mode.show(&view, || output::facts(&view));
-            Ok(0)
+            Ok(Exit::DONE)
         }
         ProcessVerb::Attach(args) => {
             let found = store.live(&args.reference)?;
@@ -93,7 +94,7 @@ pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<u8> {
     }
 }
 
-fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<u8> {
+fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<Exit> {
     let found = store.live(&args.reference)?;
     found.must_run()?;
     let own = environment::parse(&args.env)?;
@@ -141,7 +142,7 @@ fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<u8> {
     let view = record.view(None);
     let kind = if record.pty { "pty" } else { "pipe" };
     mode.show(&view, || format!("Started {} ({kind}).", record.process_id));
-    Ok(0)
+    Ok(Exit::DONE)
 }
 
 /// The view of a process; one that runs is asked for what changes.

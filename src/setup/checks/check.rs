@@ -1,6 +1,7 @@
 //! One judged observation, and what a list of them says as a whole.
 
 use crate::command::Command;
+use crate::exit::Exit;
 use serde::Serialize;
 
 /// How a check ended.
@@ -154,13 +155,13 @@ impl Summary {
 }
 
 /// The exit code that these checks ask for: warnings fail only when it is strict.
-pub(crate) fn exit_code(checks: &[Check], strict: bool) -> u8 {
+pub(crate) fn exit_code(checks: &[Check], strict: bool) -> Exit {
     let fails = |check: &Check| match check.status {
         Status::Fail => check.required || strict,
         Status::Warn => strict,
         Status::Ok | Status::Note | Status::Skip => false,
     };
-    u8::from(checks.iter().any(fails))
+    Exit::failed_if(checks.iter().any(fails))
 }
 
 #[cfg(test)]
@@ -170,8 +171,8 @@ mod tests {
     #[test]
     fn only_required_failures_fail_and_strict_takes_warnings_too() {
         let warn = [Check::ok("a", ""), Check::warn("b", "")];
-        assert_eq!((exit_code(&warn, false), exit_code(&warn, true)), (0, 1));
-        assert_eq!(exit_code(&[Check::fail("a", "").required()], false), 1);
-        assert_eq!(exit_code(&[Check::skip("a", ""), Check::note("b", "")], true), 0);
+        assert_eq!((exit_code(&warn, false), exit_code(&warn, true)), (Exit::DONE, Exit::FAILED));
+        assert_eq!(exit_code(&[Check::fail("a", "").required()], false), Exit::FAILED);
+        assert_eq!(exit_code(&[Check::skip("a", ""), Check::note("b", "")], true), Exit::DONE);
     }
 }

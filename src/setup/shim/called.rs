@@ -6,6 +6,7 @@ use super::real::{depth, pass_on, real};
 use crate::createos::{Own, PROGRAM_NAME};
 use crate::error::{Error, Result};
 use crate::exec::Run;
+use crate::exit::Exit;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -18,7 +19,7 @@ pub(crate) fn is_called_as_createos(argv0: Option<&OsStr>) -> bool {
 ///
 /// # Errors
 /// There is no official program to pass the call on to, or it only calls us back.
-pub(crate) fn run_as_createos(args: &[OsString]) -> Result<u8> {
+pub(crate) fn run_as_createos(args: &[OsString]) -> Result<Exit> {
     let nested = depth()?;
     match Call::parse(args) {
         Call::Setup { env, args } => Err(ours(args, &env)?),

@@ -2,6 +2,7 @@
 
 use super::real::call;
 use crate::error::Result;
+use crate::exit::Exit;
 use crate::ui;
 use std::ffi::OsString;
 use std::path::Path;
@@ -11,14 +12,14 @@ const NAME: &str = "setup";
 const WHAT: &str = "Set up Herdr for sandboxed agents, or check the setup (createos-sandbox)";
 
 /// Shows the official help with our line in it.
-pub(super) fn show(program: &Path, args: &[OsString], nested: &str) -> Result<u8> {
+pub(super) fn show(program: &Path, args: &[OsString], nested: &str) -> Result<Exit> {
     let ended = call(program, args, nested).run()?;
     let text = ended.stdout_text();
     if !ended.stderr_text().is_empty() {
         ui::note(ended.stderr_text());
     }
     let _closed_pipe = ui::raw(with_setup(&text).as_bytes());
-    Ok(u8::try_from(ended.code()).unwrap_or(1))
+    Ok(Exit::of_program(ended.code()))
 }
 
 /// Whether the official program has a `setup` of its own.
@@ -36,7 +37,7 @@ pub(super) fn has_setup(program: &Path, nested: &str) -> Result<bool> {
 ///
 /// # Errors
 /// It cannot be run.
-pub(super) fn show_hosts(program: &Path, args: &[OsString], nested: &str) -> Result<u8> {
+pub(super) fn show_hosts(program: &Path, args: &[OsString], nested: &str) -> Result<Exit> {
     let ended = call(program, args, nested).run()?;
     if !ended.stderr_text().is_empty() {
         ui::note(ended.stderr_text().trim_end());
@@ -44,7 +45,7 @@ pub(super) fn show_hosts(program: &Path, args: &[OsString], nested: &str) -> Res
     let text = ended.stdout_text();
     let text = if ended.success() { with_our_word(&text) } else { text };
     let _closed_pipe = ui::raw(text.as_bytes());
-    Ok(u8::try_from(ended.code()).unwrap_or(1))
+    Ok(Exit::of_program(ended.code()))
 }
 
 /// Says on Herdr's line who answers.

@@ -3,6 +3,7 @@
 use super::real::install_official;
 use crate::createos::{Own, PROGRAM_NAME, official, on_path};
 use crate::error::{Error, IoContext, Result};
+use crate::exit::Exit;
 use crate::paths::Paths;
 use crate::ui;
 use std::ffi::OsStr;
@@ -43,7 +44,7 @@ pub(crate) fn state(paths: &Paths, path: &OsStr) -> ShimState {
 ///
 /// # Errors
 /// Something else stands at its place, or the folder cannot be written.
-pub(crate) fn install(paths: &Paths, path: &OsStr, shell: Option<&OsStr>) -> Result<u8> {
+pub(crate) fn install(paths: &Paths, path: &OsStr, shell: Option<&OsStr>) -> Result<Exit> {
     let link = link(paths);
     let folder = folder(paths);
     let own = Own::of_this_process()
@@ -71,19 +72,19 @@ pub(crate) fn install(paths: &Paths, path: &OsStr, shell: Option<&OsStr>) -> Res
             install_official()
         ));
     }
-    Ok(0)
+    Ok(Exit::DONE)
 }
 
 /// Removes the link, and its folder when nothing else is in it.
 ///
 /// # Errors
 /// Something that is no link stands at its place, or the folder cannot be written.
-pub(crate) fn remove(paths: &Paths) -> Result<u8> {
+pub(crate) fn remove(paths: &Paths) -> Result<Exit> {
     let link = link(paths);
     match std::fs::symlink_metadata(&link) {
         Err(source) if source.kind() == ErrorKind::NotFound => {
             ui::line("There is no link to remove.");
-            return Ok(0);
+            return Ok(Exit::DONE);
         }
         Err(source) => return Err(Error::io("read", &link, &source)),
         Ok(metadata) if !metadata.is_symlink() => return Err(not_ours(&link)),
@@ -98,7 +99,7 @@ pub(crate) fn remove(paths: &Paths) -> Result<u8> {
     // Ours by name; it stays when the bundled plugin or a box is in it.
     let _in_use = std::fs::remove_dir(paths.data());
     ui::line(format!("Removed {}. The line in your shell's file does no harm.", paths.show(&link)));
-    Ok(0)
+    Ok(Exit::DONE)
 }
 
 fn folder(paths: &Paths) -> PathBuf {

@@ -9,6 +9,7 @@ mod turn;
 pub(crate) use protocol::{Answer, Brief};
 
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::fs::Lock;
 use crate::local::boxes::local_box::LocalBox;
 use crate::local::boxes::pause;
@@ -36,12 +37,14 @@ use std::time::{Duration, Instant};
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Entry point of the hidden `local supervise`.
-pub(crate) fn main() -> u8 {
+pub(crate) fn main() -> Exit {
     // Whatever the starter had open without closing it on exec: it would stay open for as long as we live.
     let _older_kernel = crate::local::inside::close_inherited();
     let result = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3).map_err(io::Error::from);
-    let Ok(channel) = result.map(crate::local::wire::channel::Channel::from_fd) else { return 2 };
-    let Ok(Some((brief, _))) = channel.receive::<Brief>() else { return 2 };
+    let Ok(channel) = result.map(crate::local::wire::channel::Channel::from_fd) else {
+        return Exit::UNUSABLE;
+    };
+    let Ok(Some((brief, _))) = channel.receive::<Brief>() else { return Exit::UNUSABLE };
     match Supervisor::start(brief) {
         Ok(supervisor) => {
             let told = channel.send(&Answer::Started(supervisor.record.clone()), None);
@@ -49,11 +52,11 @@ pub(crate) fn main() -> u8 {
             let detached = File::open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdin(&null)?));
             // A starter that is gone cannot be told; the process is on record all the same.
             let _starter_gone = told.and(detached);
-            u8::from(supervisor.run().is_err())
+            Exit::failed_if(supervisor.run().is_err())
         }
         Err(failure) => {
             let _starter_gone = channel.send(&Answer::Failed(failure.into_parts()), None);
-            1
+            Exit::FAILED
         }
     }
 }
