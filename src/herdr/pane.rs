@@ -12,6 +12,11 @@ text_type! {
 }
 
 text_type! {
+    /// The id of a tab, which holds panes.
+    pub(crate) TabId: opaque => NotAHerdrId
+}
+
+text_type! {
     /// A terminal's id: stays over moves, is new after a restart (contract 9, 13).
     pub(crate) TerminalId: opaque => NotAHerdrId
 }
@@ -34,6 +39,8 @@ fn opaque(text: &str) -> Result<&str, NotAHerdrId> {
 pub(crate) struct Pane {
     /// Its id now.
     pub(crate) id: PaneId,
+    /// The tab that it is in.
+    pub(crate) tab: Option<TabId>,
     /// Its terminal.
     pub(crate) terminal: TerminalId,
     /// Its folder.
@@ -47,6 +54,7 @@ impl Pane {
         let text = |key| value.get(key).and_then(Value::as_str);
         Some(Self {
             id: text("pane_id")?.parse().ok()?,
+            tab: text("tab_id").and_then(|id| id.parse().ok()),
             terminal: text("terminal_id")?.parse().ok()?,
             cwd: text("cwd").map(PathBuf::from),
             label: text("label").map(str::to_owned),

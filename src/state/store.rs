@@ -318,6 +318,7 @@ mod tests {
             terminal: new.clone(),
             cwd: Some(cwd.to_owned()),
             label: None,
+            tab: None,
         };
         let worktree = state.records[0].worktree.clone();
         // The pane with the last record's id is somebody else's: ids are given anew.
@@ -342,6 +343,7 @@ mod tests {
             terminal: terminal.parse().unwrap(),
             cwd: Some("/w".into()),
             label: None,
+            tab: None,
         };
         let records = vec![
             record("/s", "term_1", "w2:p1"),

@@ -147,6 +147,7 @@ mod tests {
             terminal: terminal.parse().unwrap(),
             cwd: cwd.map(PathBuf::from),
             label: None,
+            tab: None,
         }
     }
 

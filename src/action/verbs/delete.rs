@@ -27,11 +27,10 @@ const ARMED: u64 = 60;
 pub(crate) fn delete(session: &Session, args: &DeleteArgs) -> Result<Report> {
     let record = match named(session)? {
         Some(record) => record,
-        None => record_of_pane(session)?.ok_or_else(|| {
-            Error::failed("this pane has no box, so nothing was deleted")
-                .help("if you meant to close the tab: Herdr's close_tab, herdr tab close")
-                .help(format!("delete a box by its name: {}", command::action("delete").on("BOX")))
-        })?,
+        None => match record_of_pane(session)? {
+            Some(record) => record,
+            None => return Err(nothing_here(session)),
+        },
     };
     not_starting(&record)?;
     if session.invocation.caller == Caller::Key {
@@ -68,6 +67,20 @@ pub(crate) fn delete(session: &Session, args: &DeleteArgs) -> Result<Report> {
         );
     }
     Ok(told(confirm(&record, text), &found))
+}
+
+/// The key may have been pressed for what Herdr does with it by itself: close the tab.
+fn nothing_here(session: &Session) -> Error {
+    let error = Error::failed("this pane has no box, so nothing was deleted");
+    let tab = session.focus().ok().flatten().and_then(|pane| pane.tab.as_ref());
+    let error = match tab {
+        Some(tab) => error.help(format!(
+            "if you meant Herdr's close_tab, close the tab with: {}",
+            command::herdr(["tab", "close"]).on(tab)
+        )),
+        None => error,
+    };
+    error.help(format!("delete a box by its name: {}", command::action("delete").on("BOX")))
 }
 
 /// The report with what is not home as members of the result line.

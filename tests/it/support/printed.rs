@@ -13,24 +13,91 @@ const AREAS: [&str; 8] = ["setup", "herdr", "shim", "try", "local", "completions
 
 /// The commands in a fix, a hint or a last line: what stands at the end of a line, alone or behind a colon.
 pub fn commands(text: &str) -> Vec<String> {
-    text.lines().flat_map(in_line).collect()
+    text.lines().flat_map(|line| in_line(line, &PROGRAMS)).collect()
 }
 
-fn in_line(line: &str) -> Vec<String> {
+/// The same in what a popup or a pane shows, of other programs too.
+pub fn on_screen(text: &str) -> Vec<String> {
+    let found = text
+        .lines()
+        .flat_map(|line| in_line(line, &["createos-sandbox", "createos", "herdr", "git", "less"]));
+    found.filter(|command| is_one(&key(command))).collect()
+}
+
+fn in_line(line: &str, programs: &[&str]) -> Vec<String> {
     let line = line.trim().trim_end_matches(')');
     let alone = line.trim_start_matches("fix: ").trim_start_matches("help: ");
     let tail = alone.rsplit_once(": ").map(|(_, tail)| tail);
-    let command = [tail, Some(alone)].into_iter().flatten().find(|text| begins(text));
+    let command = [tail, Some(alone)].into_iter().flatten().find(|text| begins(text, programs));
     command.into_iter().flat_map(|text| text.split(" && ")).map(str::to_owned).collect()
 }
 
-fn begins(text: &str) -> bool {
+fn begins(text: &str, programs: &[&str]) -> bool {
     let mut words = text.split(' ').skip_while(|word| is_variable(word));
-    words.next().is_some_and(|first| PROGRAMS.contains(&first))
+    words.next().is_some_and(|first| programs.contains(&first))
 }
 
 fn is_variable(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+}
+
+/// Every command that popups and panes show: each is run in the state that shows it, by `commands/screens.rs`, or
+/// has its reason there.
+pub const ON_SCREENS: [&str; 21] = [
+    "createos login",
+    "createos sandbox rm --yes",
+    "createos sandbox shapes",
+    "createos upgrade",
+    "createos-sandbox herdr apply",
+    "createos-sandbox herdr apply --again",
+    "createos-sandbox herdr apply --allow-deletions",
+    "createos-sandbox herdr apply --on-clash",
+    "createos-sandbox herdr apply --to-patch",
+    "createos-sandbox herdr boxes",
+    "createos-sandbox herdr delete",
+    "createos-sandbox herdr info",
+    "createos-sandbox herdr review",
+    "createos-sandbox herdr start",
+    "createos-sandbox herdr undo",
+    "createos-sandbox herdr undo --keep-changed",
+    "createos-sandbox herdr upload --dry-run",
+    "createos-sandbox setup herdr --doctor",
+    "git worktree add",
+    "herdr tab close",
+    "less",
+];
+
+/// Asserts that each command on a screen is one of those.
+#[track_caller]
+pub fn are_run_on_screens(screen: &str) {
+    for command in on_screen(screen) {
+        let key = key(&command);
+        assert!(
+            ON_SCREENS.contains(&&*key),
+            "[{command}] is shown and never typed: add its state to tests/it/commands/screens.rs\n{screen}"
+        );
+    }
+}
+
+/// The program, its verbs and its flags: what a command is without the names in it.
+pub fn key(command: &str) -> String {
+    let words = words(command).into_iter().skip_while(|word| is_variable(word)).enumerate();
+    let is_word = |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let kept = words.filter(|(at, word)| *at < 3 && is_word(word) || word.starts_with("--"));
+    let kept: Vec<String> = kept.map(|(_, word)| word).collect();
+    kept.join(" ")
+}
+
+/// Whether a line that begins with a program's name goes on with a word of it.
+fn is_one(key: &str) -> bool {
+    match key.split(' ').collect::<Vec<_>>()[..] {
+        ["createos-sandbox", area, ..] => AREAS.contains(&area),
+        ["createos", area, ..] => ["sandbox", "login", "upgrade"].contains(&area),
+        ["herdr", area, ..] => ["plugin", "server", "config", "tab", "pane", "update"].contains(&area),
+        ["git", verb, ..] => ["apply", "worktree"].contains(&verb),
+        ["less"] => true,
+        _ => false,
+    }
 }
 
 /// The words of a command, as a shell reads what we quote.
@@ -69,7 +136,7 @@ pub fn are_commands(output: &str) {
             && !line.starts_with(super::RESULT)
     };
     let lines = output.lines().filter(|line| line.contains(": createos-sandbox ")).filter(is_prose);
-    for command in lines.flat_map(in_line) {
+    for command in lines.flat_map(|line| in_line(line, &PROGRAMS)) {
         let words: Vec<String> = words(&command).into_iter().skip_while(|word| is_variable(word)).collect();
         let Some(("createos-sandbox", rest)) =
             words.split_first().map(|(first, rest)| (first.as_str(), rest))

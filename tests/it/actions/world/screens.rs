@@ -1,7 +1,7 @@
 //! What is on the screens, and what is typed there: panes, popups, toasts.
 
 use super::{CALM, LONG, World, processes::running};
-use crate::support::{eventually, outcome, real_herdr};
+use crate::support::{eventually, outcome, printed, real_herdr};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,12 @@ impl World {
 
     /// What a pane shows.
     pub fn screen(&self, pane: &str) -> String {
-        outcome(self.home.command_of(&self.home.path().join("bin/herdr"), &["pane", "read", pane])).stdout
+        let herdr = self.home.path().join("bin/herdr");
+        let screen = outcome(self.home.command_of(&herdr, &["pane", "read", pane])).stdout;
+        if real_herdr().is_none() {
+            printed::are_run_on_screens(&screen);
+        }
+        screen
     }
 
     /// Waits until a pane shows this, however narrow it is.
@@ -95,7 +100,11 @@ impl World {
         }
         let herdr = self.home.path().join("bin/herdr");
         let outcome = outcome(self.home.command_of(&herdr, &["stand-in", "popup"]));
-        (outcome.code == 0).then_some(outcome.stdout)
+        if outcome.code != 0 {
+            return None;
+        }
+        printed::are_run_on_screens(&outcome.stdout);
+        Some(outcome.stdout)
     }
 
     /// Waits until no popup is open.

@@ -32,7 +32,7 @@ pub(super) struct Server {
 pub(crate) fn is_live(words: &[&str]) -> bool {
     matches!(
         words,
-        ["workspace" | "pane" | "agent" | "notification" | "stand-in", ..]
+        ["workspace" | "tab" | "pane" | "agent" | "notification" | "stand-in", ..]
             | ["plugin", "action" | "log" | "logs" | "pane", ..]
             | ["server", "stop"]
     )
@@ -132,6 +132,7 @@ impl Server {
             ["pane", "current"] => Some(self.pane_current(pane)),
             ["pane", "split", rest @ ..] => self.pane_split(rest),
             ["pane", "close", id] => Some(self.pane_close("cli:pane:close", id)),
+            ["tab", "close", id] => Some(self.tab_close(id)),
             ["pane", "rename", id, "--clear"] => Some(self.pane_rename(id, "")),
             ["pane", "rename", id, label @ ..] if !label.is_empty() => {
                 Some(self.pane_rename(id, &label.join(" ")))

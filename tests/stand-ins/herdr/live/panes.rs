@@ -231,6 +231,21 @@ impl Server {
         Reply::result(call, json!({ "type": "ok" }))
     }
 
+    /// Closes every pane of a tab; a workspace has one here.
+    pub(super) fn tab_close(&self, id: &str) -> Reply {
+        let workspace = id.strip_suffix(":t1").unwrap_or(id);
+        let inside = |pane: &&Pane| pane.workspace == workspace && !pane.popup;
+        let panes: Vec<String> =
+            self.world().panes.iter().filter(inside).map(|pane| pane.id.clone()).collect();
+        if panes.is_empty() {
+            return Reply::refused("cli:tab:close", "tab_not_found", &format!("tab {id} not found"));
+        }
+        for pane in panes {
+            let _closed = self.pane_close("cli:tab:close", &pane);
+        }
+        Reply::result("cli:tab:close", json!({ "type": "ok" }))
+    }
+
     pub(super) fn pane_rename(&self, id: &str, label: &str) -> Reply {
         let mut world = self.world();
         let Some(pane) = world.pane_mut(id) else { return not_found("cli:pane:rename", id) };
@@ -375,7 +390,10 @@ impl Server {
             (true, false) => "busy",
         };
         if shown {
-            self.herdr.control.append("toasts", title);
+            let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
+            let body = words.iter().position(|word| *word == "--body").and_then(|at| words.get(at + 1));
+            self.herdr.control.append("toasts", &cut(title, 80));
+            body.into_iter().for_each(|body| self.herdr.control.append("toasts", &cut(body, 240)));
         }
         Some(Reply::result(
             "cli:notification:show",

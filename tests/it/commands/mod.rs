@@ -1,6 +1,10 @@
 //! Every command that is printed to be typed is run in the state that printed it: the state is better then, or the
-//! thing is done. The commands of the actions are run where they are printed, in `apply/` and `actions/`, and every
-//! output of every test is looked through for commands that are none ([`printed`]).
+//! thing is done. Those of popups and panes are in `screens.rs`; other commands of the actions are run where they are
+//! printed, in `apply/` and `actions/`, and every output of every test is looked through for commands that are none
+//! ([`printed`]).
+
+#[cfg(target_os = "linux")]
+mod screens;
 
 use crate::documents::{document, documents};
 use crate::setup::{BUNDLE, CONFIG, SETTINGS, createos, machine};
