@@ -8,7 +8,7 @@ use std::path::Path;
 /// `Result` with this crate's [`Error`].
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What an error means for the exit code (`architecture.md`, "Errors and exit codes").
+/// What an error means for the exit code (docs/exit-codes.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The command ran and failed: exit code 1.

@@ -1,7 +1,7 @@
 //! Every path of ours and of Herdr's, computed and never created.
 //!
 //! Ours: a relative or empty `XDG_*` counts as unset. Herdr's: as Herdr 0.8.2 reads its
-//! variables (contract `herdr.md` 2.1), where an empty one counts as set.
+//! variables (docs/measured/herdr.md 2.1), where an empty one counts as set.
 
 use crate::error::{Error, Result};
 use std::ffi::OsString;

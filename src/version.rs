@@ -1,5 +1,5 @@
 //! Versions of programs, compared by their numbers only: `0.7.5-preview.x` counts as 0.7.5, as Herdr's own
-//! gate does it (contract `herdr.md` 1).
+//! gate does it (docs/measured/herdr.md 1).
 
 use serde::Deserialize;
 use std::fmt;

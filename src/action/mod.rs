@@ -24,7 +24,7 @@ use verbs::{
 };
 use verbs::{undo, upload};
 
-/// Runs an action. Exit code 0: done; 1: not (contract of the result line); 130: Ctrl-C at a question.
+/// Runs an action. Exit code 0: done; 1: not (docs/json.md, the result line); 130: Ctrl-C at a question.
 ///
 /// # Errors
 /// Only of commands that print no result line.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// The line's beginning; the last such line in the log is the result.
 const MARK: &str = "CREATEOS_HERDR_RESULT: ";
-/// Herdr's log keeps the first 64 KiB of stdout (contract 4.6).
+/// Herdr's log keeps the first 64 KiB of stdout (docs/measured/herdr.md 4.6).
 const LONGEST: usize = 60 * 1024;
 
 /// How a person who pressed a key hears of it. Nobody sees an action's stdout then.

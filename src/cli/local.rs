@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Subcommand, parser::ValueSource};
 use std::ffi::OsString;
 
-/// The provider's command line, as the contract of `createos sandbox` has it.
+/// The provider's command line, as `createos sandbox` has it (docs/measured/createos-cli.md).
 #[derive(Debug, Args)]
 pub(crate) struct LocalArgs {
     /// How results are shown; without it: JSON unless stdout is a terminal
@@ -346,7 +346,7 @@ fn name_the_area(mut error: clap::Error, command: &clap::Command, args: &[OsStri
 }
 
 /// A flag that stands behind the sandbox: the createos command line would drop it without a word. Only
-/// `rm` takes them there (contract 2.1). Gives back the flag's name.
+/// `rm` takes them there (docs/measured/createos-cli.md 3.12). Gives back the flag's name.
 pub(crate) fn late_flag(matches: &ArgMatches) -> Option<String> {
     let mut verb = matches;
     let mut names = Vec::new();

@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Agent(usize);
 
-/// What is known about an agent inside a box (contract `createos-cli.md` 9).
+/// What is known about an agent inside a box (docs/measured/createos-cli.md 6.2).
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentSpec {

@@ -11,7 +11,7 @@ const ACCEPTED: RangeInclusive<Duration> = Duration::from_secs(60)..=Duration::f
 
 text_type! {
     /// A Go duration such as `30m` or `1h30m`, between one minute and 24 hours
-    /// (contract `createos-cli.md` 3). Kept as it was written.
+    /// (docs/measured/createos-cli.md 4.3). Kept as it was written.
     pub(crate) AutoPause: judge => Error
 }
 

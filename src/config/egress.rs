@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 /// One rule of the allow-list: `host`, `*.host`, an address, a range in CIDR notation, each with an
-/// optional `:port`, or `*` (contract `createos-cli.md` 3). Kept as it was written.
+/// optional `:port`, or `*` (docs/measured/createos-cli.md 4.3). Kept as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EgressRule {
     text: String,

@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 
-/// Words that the official CLI takes for a question about itself, wherever they stand in its argv (quirk Q1).
+/// Words that the official CLI takes for a question about itself, wherever they stand in its argv
+/// (docs/measured/createos-cli.md 3.2).
 pub(super) fn asks_for_help(text: &str) -> bool {
     matches!(text, "help" | "-h" | "--help")
 }

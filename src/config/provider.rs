@@ -36,7 +36,7 @@ pub(crate) struct Abilities {
     /// Files can be kept in step while an agent works.
     pub(crate) sync: bool,
     /// An attach paints the screen as it is and says whether the person has detached. Else what was printed before comes
-    /// again, with a footer on the last row (quirk Q12).
+    /// again, with a footer on the last row (docs/measured/createos-cli.md 3.8).
     pub(crate) screen: bool,
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(15);
 
 impl Provider {
-    /// Whether the session is usable: one row of the list is asked for (contract 1.4).
+    /// Whether the session is usable: one row of the list is asked for (docs/measured/createos-cli.md 3.1).
     ///
     /// # Errors
     /// Refused as signed out when it is not, anything else when the answer is no list.
@@ -19,7 +19,8 @@ impl Provider {
         match self.document("sandbox list", run)? {
             // An empty list may be `null`.
             Value::Null | Value::Array(_) => Ok(()),
-            // Some other program's success, or this one's for words that it does not know (quirk Q15).
+            // Some other program's success, or this one's for words that it does not know
+            // (docs/measured/createos-cli.md 3.11).
             _ => Err(Failure::other("sandbox list", "the answer is no list")),
         }
     }

@@ -36,7 +36,7 @@ pub(crate) struct Created {
 
 impl Provider {
     /// Makes a sandbox. An answer that cannot be read is no failure by itself: the box is then
-    /// looked up by its name (quirk Q9).
+    /// looked up by its name (docs/measured/createos-cli.md 3.11).
     ///
     /// # Errors
     /// The provider's refusal, or no box of that name exists afterwards. A box may exist all the same:
@@ -52,7 +52,7 @@ impl Provider {
             run = run.args(["--auto-pause", auto_pause]);
         }
         for rule in &spec.egress {
-            // A comma would split the value in two (contract 4.1).
+            // A comma would split the value in two (docs/measured/createos-cli.md 3.12).
             if rule.contains(',') {
                 return Err(Failure::other(VERB, format!("egress rule \"{rule}\" has a comma")));
             }

@@ -1,4 +1,4 @@
-//! Where the official CLI takes its credential from (contract `createos-cli.md` 1.3, 1.4). No secret is read: of a
+//! Where the official CLI takes its credential from (docs/measured/createos-cli.md 5.3, 3.1). No secret is read: of a
 //! stored session only when it ends.
 
 use super::Provider;

@@ -1,7 +1,7 @@
 //! `sandbox exec`: a script in the box.
 //!
 //! On every CLI its output comes raw, as text: what is no UTF-8 is lost, a character that two pieces of the stream
-//! share as well, and a stream that is cut ends like one that is complete (contract `createos-cli.md` 0.1, 4.5). So
+//! share as well, and a stream that is cut ends like one that is complete (docs/measured/createos-cli.md 3.4). So
 //! stdout travels as base64, and both streams begin and end with a marker of this call.
 
 use super::words;
@@ -15,8 +15,8 @@ use std::time::Duration;
 /// `$0` of every script: it shows up in the box's process list.
 pub(super) const NAME: &str = "createos-sandbox";
 
-/// Takes the guard off the parameters. Each travels behind a `=`, so that no datum can be one of the
-/// words that the CLI looks for in the whole argv: `--help`, `-h`, `help`, `--` (quirks Q1, Q3).
+/// Takes the guard off the parameters. Each travels behind a `=`, so that no datum can be one of the words that the
+/// CLI looks for in the whole argv: `--help`, `-h`, `help`, `--` (docs/measured/createos-cli.md 3.2, 3.3).
 pub(super) const UNGUARD: &str = "for a in \"$@\"; do set -- \"$@\" \"${a#=}\"; shift; done; unset a\n";
 
 /// Runs the script `$2` with what follows, between two markers `$1`. What a login shell's profile prints comes before.
@@ -119,7 +119,7 @@ impl Provider {
     }
 
     /// The failure of a script whose end did not come: the CLI's own words before our guess. An error frame of a stream
-    /// is text on stdout with exit code 0 (contract 0.1).
+    /// is text on stdout with exit code 0 (docs/measured/createos-cli.md 3.4).
     fn unfinished(&self, verb: &str, ended: &Ended, out: &Framed<'_>, err: &Framed<'_>) -> Failure {
         let text = |framed: &Framed<'_>| String::from_utf8_lossy(framed.body).into_owned();
         let (mut printed, mut told) = (text(out), text(err));

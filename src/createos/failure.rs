@@ -60,7 +60,8 @@ impl Failure {
             | Refusal::NotYetUp
             | Refusal::NotStarted
             | Refusal::Rejected => false,
-            // A new box may be unknown for a moment to a service that has just made it (contract 4.1).
+            // A new box may be unknown for a moment to a service that has just made it (docs/measured/createos-cli.md
+            // 3.11).
             Refusal::NotFound
             | Refusal::NoBash
             | Refusal::Cut

@@ -1,5 +1,5 @@
 //! When a sandbox is proven to be gone. "Not found" never proves it: the CLI may look at 200 rows only
-//! (contract `createos-cli.md` 3.1).
+//! (docs/measured/createos-cli.md 4.5).
 
 use super::{BoxId, Failure, Listing, Provider, Refusal, Scope, Status};
 use std::collections::HashSet;
@@ -43,8 +43,9 @@ impl Provider {
         Ok(ids.iter().filter(is_gone).cloned().collect())
     }
 
-    /// Whether what is not in a listing is gone: it was read to its end, and it is the list of the account that
-    /// made our sandboxes. Destroyed ones stay in it (contract 4.3); one that has none at all is another account's.
+    /// Whether what is not in a listing is gone: it was read to its end, and it is the list of the account that made
+    /// our sandboxes. Destroyed ones stay in it (docs/measured/createos-cli.md 4.1); one that has none at all is
+    /// another account's.
     pub(crate) fn is_proof(&self, listing: &Listing, ours: &HashSet<BoxId>) -> bool {
         let is_ours = || listing.boxes.iter().any(|view| ours.contains(&view.id));
         listing.complete && (!self.kind().has().account || is_ours())

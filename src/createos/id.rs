@@ -11,7 +11,7 @@ pub(crate) struct NotAnId {
 }
 
 /// Letters, digits, `-` and `_`, not starting with a dash: safe as one argv word and as a file name. The word `help` is
-/// none: the official CLI hears it wherever it stands (quirk Q1).
+/// none: the official CLI hears it wherever it stands (docs/measured/createos-cli.md 3.2).
 fn is_word(text: &str, longest: usize) -> bool {
     !text.is_empty()
         && text != "help"
@@ -28,7 +28,8 @@ impl NotAnId {
 }
 
 text_type! {
-    /// A sandbox's full id, `sb-…` (contract 3). Prefixes could select another box (quirk Q11).
+    /// A sandbox's full id, `sb-…` (docs/measured/createos-cli.md 4.1). Prefixes could select another box
+    /// (docs/measured/createos-cli.md 4.5).
     pub(crate) BoxId: |text| {
         let holds = text.len() > 3 && text.starts_with("sb-") && is_word(text, 80);
         NotAnId::unless(holds, text, "a sandbox's full id")
@@ -36,7 +37,7 @@ text_type! {
 }
 
 text_type! {
-    /// A sandbox's name as we make them: `[a-z0-9-]`, at most 22 characters (contract 3).
+    /// A sandbox's name as we make them: `[a-z0-9-]`, at most 22 characters (docs/measured/createos-cli.md 4.1).
     pub(crate) BoxName: |text| {
         let is_odd = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
         NotAnId::unless(is_word(text, 22) && !text.bytes().any(is_odd), text, "a sandbox's name")

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The first JSON object or array in `text` that parses, whatever stands around it (quirk Q9).
+/// The first JSON object or array in `text` that parses, whatever stands around it (docs/measured/createos-cli.md 3.11).
 pub(crate) fn first_document(text: &str) -> Option<Value> {
     let trimmed = text.trim();
     if trimmed == "null" {
@@ -14,7 +14,8 @@ pub(crate) fn first_document(text: &str) -> Option<Value> {
     })
 }
 
-/// A text member that is there and not empty: action objects write `""` for "missing" (contract 2).
+/// A text member that is there and not empty: action objects write `""` for "missing" (docs/measured/createos-cli.md
+/// 3.15).
 pub(crate) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
 }

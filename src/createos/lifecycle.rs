@@ -6,7 +6,7 @@ use super::{BoxId, Failure, Provider, Refusal, Status};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// The CLI itself polls for up to 5 minutes (contract 4.8).
+/// The CLI itself polls for up to 5 minutes (docs/measured/createos-cli.md 4.1).
 const TRANSITION: Duration = Duration::from_secs(330);
 
 impl Provider {
@@ -34,7 +34,7 @@ impl Provider {
     /// Deletes a sandbox for ever. One that is already destroyed is fine.
     ///
     /// # Errors
-    /// The provider's refusal, also one that stands only in the document (quirk Q20).
+    /// The provider's refusal, also one that stands only in the document (docs/measured/createos-cli.md 3.11).
     pub(crate) fn remove(&self, id: &BoxId) -> Result<(), Failure> {
         const VERB: &str = "sandbox rm";
         let run = self.json(2 * ASK).args(["rm", "--yes", id.as_str()]);
@@ -62,7 +62,7 @@ impl Provider {
     }
 
     /// Waits until the sandbox runs: after `create` and `resume` there is a short time in which it
-    /// is "not found" or not yet up (contract 4.1).
+    /// is "not found" or not yet up (docs/measured/createos-cli.md 3.11).
     ///
     /// # Errors
     /// It does not run within `limit`, or has a status from which it will not.

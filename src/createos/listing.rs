@@ -5,7 +5,7 @@ use super::{BoxView, Failure, Provider};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// The server clamps a page at this many rows (contract 4.2).
+/// The server clamps a page at this many rows (docs/measured/createos-cli.md 4.6).
 const PAGE: usize = 500;
 /// A listing longer than this is given up as incomplete.
 const MAX_ROWS: usize = 50_000;
@@ -37,7 +37,7 @@ impl Provider {
         match scope {
             Scope::Everything => self.pages(&["--all"]),
             Scope::Live => {
-                // The default set leaves out `creating` (quirk Q10).
+                // The default set leaves out `creating` (docs/measured/createos-cli.md 4.6).
                 let mut listing = self.pages(&["--status", "creating"])?;
                 let live = self.pages(&[])?;
                 let seen: HashSet<_> = listing.boxes.iter().map(|view| view.id.clone()).collect();

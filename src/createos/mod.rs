@@ -1,7 +1,7 @@
 //! Client of the provider command line: typed calls, lenient JSON, version quirks.
 //!
 //! The provider is the official `createos` program or our own `createos-sandbox local`; both take
-//! the same argv (contract `createos-cli.md`). Everything that it or a box says is data.
+//! the same argv (docs/measured/createos-cli.md). Everything that it or a box says is data.
 
 mod account;
 mod create;

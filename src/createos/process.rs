@@ -27,7 +27,7 @@ pub(crate) struct StartSpec {
 pub(crate) struct ProcessView {
     /// Its id.
     pub(crate) id: ProcessId,
-    /// It runs and can be attached to (contract 3).
+    /// It runs and can be attached to (docs/measured/createos-cli.md 4.2).
     pub(crate) running: bool,
     /// So many bytes of its output are kept.
     pub(crate) output: u64,
@@ -69,7 +69,8 @@ impl Provider {
                 .json(ASK)
                 .args(["process", "start", "--pty", "--cwd", &spec.cwd, "--rows", &rows, "--cols", &cols])
                 .args([id.as_str(), "--", "bash", "-lc"])
-                // The program is an absolute path and the arguments are ours: no word of quirk Q1 among them.
+                // The program is an absolute path and the arguments are ours: none is a help word
+                // (docs/measured/createos-cli.md 3.2).
                 .args(["cd -- \"$1\" && shift && exec \"$@\"", "createos-sandbox", &spec.cwd, &spec.program])
                 .args(&spec.args);
             ProcessView::parse(VERB, &self.document(VERB, run)?)
@@ -116,9 +117,9 @@ impl Provider {
         Ok(self.finish("sandbox process attach", run)?.stdout_text())
     }
 
-    /// Attaches our own terminal to a process. What is kept of its output is shown first: agents otherwise leave
-    /// the pane blank until they repaint (quirk Q12). Our own provider shows the screen as it is, and says by its
-    /// exit code when the person has detached.
+    /// Attaches our own terminal to a process. What is kept of its output is shown first: agents otherwise leave the
+    /// pane blank until they repaint (docs/measured/createos-cli.md 3.8). Our own provider shows the screen as it is,
+    /// and says by its exit code when the person has detached.
     pub(crate) fn attach(&self, id: &BoxId, process: &ProcessId) -> Run<'static> {
         let more: &[&str] = if self.kind().has().screen { &["--for-pane"] } else { &["--after", "0"] };
         self.watched(["process", "attach"].iter().chain(more).chain([&id.as_str(), &process.as_str()]))

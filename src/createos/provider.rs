@@ -82,7 +82,8 @@ impl Provider {
         }
     }
 
-    /// Neutral folder, since the CLI loads a `.env` from its own (quirk Q14), and a quiet environment.
+    /// Neutral folder, since the CLI loads a `.env` from its own (docs/measured/createos-cli.md 3.13), and a quiet
+    /// environment.
     fn quiet<'a>(&self) -> Run<'a> {
         let run = Run::new(&self.program);
         let run = self.env.iter().fold(run, |run, (name, value)| run.env(name, value));
@@ -90,11 +91,11 @@ impl Provider {
             .env("CREATEOS_DO_NOT_TRACK", "1")
             .env_remove("CREATEOS_OUTPUT")
             .env_remove("CREATEOS_DEBUG")
-            // Herdr takes what carries it for an agent (contract `herdr.md` 13); it may be inherited.
+            // Herdr takes what carries it for an agent (docs/measured/herdr.md 13); it may be inherited.
             .env_remove("HERDR_AGENT")
     }
 
-    /// `PROGRAM [local] sandbox`, to which flags and then positionals are added (quirk Q2).
+    /// `PROGRAM [local] sandbox`, to which flags and then positionals are added (docs/measured/createos-cli.md 3.12).
     pub(super) fn sandbox<'a>(&self, limit: Duration) -> Run<'a> {
         self.refreshed();
         self.base(limit).args(self.leading()).arg("sandbox")
@@ -117,7 +118,8 @@ impl Provider {
         if ended.success() { Ok(ended) } else { Err(self.failed(verb, &ended)) }
     }
 
-    /// Runs to the end and reads one document. Exit code 0 proves nothing (quirk Q15): the shape does.
+    /// Runs to the end and reads one document. Exit code 0 proves nothing (docs/measured/createos-cli.md 3.11): the
+    /// shape does.
     pub(super) fn document(&self, verb: &str, run: Run<'_>) -> Result<Value, Failure> {
         let ended = self.finish(verb, run)?;
         match json::first_document(&ended.stdout_text()) {
@@ -131,7 +133,7 @@ impl Provider {
     }
 
     /// The failure of a call that ended with an error. Words that name nothing, from a CLI that has nothing to sign in
-    /// with, are those of an older printer for exactly that (contract 0.1, 1.5).
+    /// with, are those of an older printer for exactly that (docs/measured/createos-cli.md 3.11).
     pub(super) fn failed(&self, verb: &str, ended: &Ended) -> Failure {
         let failure = Failure::from_ended(verb, ended);
         let unnamed = failure.refusal == Refusal::Other && words::are_generic(&failure.words);

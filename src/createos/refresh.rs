@@ -1,5 +1,5 @@
 //! An OAuth session that is about to end is renewed by one call alone, and then the others go: its refresh token counts
-//! once, and the official CLI takes no lock (quirk Q23).
+//! once, and the official CLI takes no lock (docs/measured/createos-cli.md 3.1).
 
 use super::Provider;
 use crate::fs::{Lock, digest, private_folder};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The CLI renews a session in its last minute (contract 1.4), in seconds.
+/// The CLI renews a session in its last minute (docs/measured/createos-cli.md 3.1), in seconds.
 const EARLY: i64 = 60;
 /// So many seconds before that the session is waited for: who starts now may come to ask in that minute.
 const MARGIN: i64 = 5;

@@ -5,7 +5,7 @@
 pub(crate) enum Refusal {
     /// Nobody is signed in, or the session has ended.
     SignedOut,
-    /// The provider does not find it. Beyond 200 rows that is no proof (contract 3.1).
+    /// The provider does not find it. Beyond 200 rows that is no proof (docs/measured/createos-cli.md 4.5).
     NotFound,
     /// The sandbox's name is in use; a paused box keeps its name.
     NameTaken,
@@ -19,7 +19,7 @@ pub(crate) enum Refusal {
     Credit,
     /// Too many requests.
     Rate,
-    /// `pause` and `resume` of CLI 0.0.24 and older (quirk Q7).
+    /// `pause` and `resume` of CLI 0.0.24 and older (docs/measured/createos-cli.md 3.14).
     LifecycleBroken,
     /// The call took longer than its limit: what it asked for may have happened.
     TimedOut,

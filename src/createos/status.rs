@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A sandbox's status (contract 3). An unknown word is kept, not guessed at.
+/// A sandbox's status (docs/measured/createos-cli.md 4.1). An unknown word is kept, not guessed at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Status {
     /// Being made.

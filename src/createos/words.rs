@@ -1,5 +1,5 @@
 //! What the provider's words mean. Its printers differ: a document with a code, or text with a badge, with a hint or
-//! without one, on either stream (contract `createos-cli.md` 0.1, 1.5).
+//! without one, on either stream (docs/measured/createos-cli.md 3.11).
 
 use super::json;
 use super::{Refusal, Status};

@@ -1,4 +1,4 @@
-//! Herdr's command line for an installer: configuration, plugins, reload (contract 2.2, 4.2 to 4.4, 8.1).
+//! Herdr's command line for an installer: configuration, plugins, reload (docs/measured/herdr.md 2.2, 4.2 to 4.4, 8.1).
 //!
 //! These calls run in our own folder: with an empty `XDG_CONFIG_HOME` Herdr's paths are relative to it.
 

@@ -1,4 +1,4 @@
-//! One call of the Herdr command line: JSON in, a typed refusal out (contract `herdr.md` 0).
+//! One call of the Herdr command line: JSON in, a typed refusal out (docs/measured/herdr.md 0).
 
 use crate::command;
 use crate::error::Error;

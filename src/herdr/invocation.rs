@@ -1,4 +1,4 @@
-//! How this process was called by Herdr, or by a person: environment and context (contract 6).
+//! How this process was called by Herdr, or by a person: environment and context (docs/measured/herdr.md 6).
 
 use super::pane::{Pane, PaneId};
 use serde_json::Value;
@@ -17,12 +17,12 @@ pub(crate) enum Caller {
 }
 
 /// What the environment says. The context is believed, not the bare variables: those may be leftovers
-/// of the pane in which the server was started (contract 6.1).
+/// of the pane in which the server was started (docs/measured/herdr.md 6.1).
 #[derive(Debug, Clone)]
 pub(crate) struct Invocation {
     /// Who called.
     pub(crate) caller: Caller,
-    /// Our output goes into Herdr's log, which keeps the first 64 KiB of it (contract 4.6).
+    /// Our output goes into Herdr's log, which keeps the first 64 KiB of it (docs/measured/herdr.md 4.6).
     pub(crate) logged: bool,
     /// The pane that had the focus, or in which a person typed.
     pub(crate) pane: Option<PaneId>,

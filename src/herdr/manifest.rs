@@ -1,4 +1,4 @@
-//! `herdr-plugin.toml`, read by ourselves (contract 5): what a plugin is and which programs it starts.
+//! `herdr-plugin.toml`, read by ourselves (docs/measured/herdr.md 5): what a plugin is and which programs it starts.
 
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ impl Manifest {
     }
 
     /// The files that it starts, or has an interpreter start, each once, as the manifest has them: a program with a
-    /// slash is meant from the plugin's root on, a bare name comes from PATH (contract 5).
+    /// slash is meant from the plugin's root on, a bare name comes from PATH (docs/measured/herdr.md 5).
     pub(crate) fn files(&self) -> Vec<&str> {
         const INTERPRETERS: [&str; 9] =
             ["sh", "bash", "dash", "zsh", "bun", "node", "deno", "python3", "python"];

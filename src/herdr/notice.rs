@@ -7,14 +7,15 @@ use std::time::Duration;
 
 /// How long a title stays on a pane.
 const TITLE: Duration = Duration::from_secs(6);
-/// Herdr cuts the title and the body of a toast after so many characters (contract 8.3), in the middle of a command too.
+/// Herdr cuts the title and the body of a toast after so many characters (docs/measured/herdr.md 8.3), in the middle
+/// of a command too.
 const LONGEST: (usize, usize) = (80, 240);
 
 impl Herdr {
     /// Shows `text` once: as a toast if Herdr shows toasts, else as the title of `pane`.
     /// Best effort: what cannot be shown stands in the plugin's log.
     pub(crate) fn notice(&self, text: &str, pane: Option<&PaneId>) {
-        // Off is the default, and the exit code is 0 all the same (contract 8.3).
+        // Off is the default, and the exit code is 0 all the same (docs/measured/herdr.md 8.3).
         let (title, body) = parts(text);
         let body = body.as_deref().map_or(vec![], |body| vec!["--body", body]);
         let toast = self.call([&["notification", "show", &title, "--sound", "none"], &body[..]].concat());

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 text_type! {
-    /// A pane's id. Opaque; comes back to other owners after a restart (contract 9).
+    /// A pane's id. Opaque; comes back to other owners after a restart (docs/measured/herdr.md 9).
     pub(crate) PaneId: opaque => NotAHerdrId
 }
 
@@ -17,7 +17,7 @@ text_type! {
 }
 
 text_type! {
-    /// A terminal's id: stays over moves, is new after a restart (contract 9, 13).
+    /// A terminal's id: stays over moves, is new after a restart (docs/measured/herdr.md 9, 13).
     pub(crate) TerminalId: opaque => NotAHerdrId
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Foreground {
 }
 
 impl Foreground {
-    /// Only the pane's own shell is there. What is half typed in it cannot be seen (contract 13).
+    /// Only the pane's own shell is there. What is half typed in it cannot be seen (docs/measured/herdr.md 13).
     pub(crate) fn is_idle_shell(&self) -> bool {
         const SHELLS: [&str; 10] =
             ["sh", "bash", "zsh", "fish", "dash", "ash", "ksh", "nu", "tcsh", "elvish"];

@@ -1,4 +1,4 @@
-//! Panes of this plugin: they run our own binary, nothing is typed into a shell (contract 4.7, 13).
+//! Panes of this plugin: they run our own binary, nothing is typed into a shell (docs/measured/herdr.md 4.7, 13).
 
 use super::client::{Herdr, HerdrError};
 use super::pane::{Pane, PaneId};

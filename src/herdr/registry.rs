@@ -1,4 +1,4 @@
-//! Herdr's plugin registry, read by ourselves: `herdr plugin list` creates files (contract 4.1, 13).
+//! Herdr's plugin registry, read by ourselves: `herdr plugin list` creates files (docs/measured/herdr.md 4.1, 13).
 
 use crate::fs::{IfThere, read_regular};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Chords in Herdr's syntax and normal form (contract `herdr.md` 3.2).
+//! Chords in Herdr's syntax and normal form (docs/measured/herdr.md 3.2).
 
 use std::fmt;
 use std::str::FromStr;

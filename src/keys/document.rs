@@ -1,7 +1,7 @@
 //! `config.toml` as Herdr reads it: what its `keys` say, and where they say it.
 //!
 //! Herdr 0.8.2 reads TOML 1.0 with toml_edit 0.22, and so do we: a file that is parsable here is parsable
-//! there (contract `herdr.md` 2.2 and 13). All offsets are bytes of the whole text, the BOM included.
+//! there (docs/measured/herdr.md 2.2, 13). All offsets are bytes of the whole text, the BOM included.
 
 use super::KeysError;
 use super::lines::Lines;

@@ -1,7 +1,7 @@
 //! Chords, and the merge of our bindings into Herdr's `config.toml`: text in, text out, no I/O.
 //!
 //! What is bound is decided by parsed meaning; what is written is spliced into the user's own bytes.
-//! Outside facts are those of Herdr 0.8.2 (contract `herdr.md` 2, 3, 11, 13).
+//! Outside facts are those of Herdr 0.8.2 (docs/measured/herdr.md 2, 3, 11, 13).
 
 mod block;
 mod builtins;

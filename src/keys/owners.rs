@@ -1,4 +1,4 @@
-//! Who holds a chord: Herdr's registration, in its order (contract `herdr.md` 3.3).
+//! Who holds a chord: Herdr's registration, in its order (docs/measured/herdr.md 3.3).
 //!
 //! First the prefix, then the fields that the user wrote, then the commands in file order, then the
 //! defaults that nobody touched. Who comes first keeps the chord.

@@ -1,4 +1,4 @@
-//! Errors of the provider command line, with the codes of its JSON envelope (contract 1.5).
+//! Errors of the provider command line, with the codes of its JSON envelope (docs/measured/createos-cli.md 3.11).
 
 use crate::error::{Error, Kind};
 use serde::{Deserialize, Serialize};

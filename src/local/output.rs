@@ -18,7 +18,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// `-o json`, or no terminal to read it on; `-o table` is text everywhere (contract 2).
+    /// `-o json`, or no terminal to read it on; `-o table` is text everywhere (docs/measured/createos-cli.md 3.15).
     pub(super) fn of(output: Option<&str>) -> Self {
         match output {
             Some("json") => Self::Json,
@@ -46,8 +46,8 @@ impl Mode {
     }
 }
 
-/// Two spaces of indentation and a final newline (contract 2). What a terminal could take as an order is
-/// escaped: the document means the same.
+/// Two spaces of indentation and a final newline (docs/measured/createos-cli.md 3.15). What a terminal could take as
+/// an order is escaped: the document means the same.
 pub(super) fn print(document: &Value) {
     ui::line(escaped(&format!("{document:#}")));
 }

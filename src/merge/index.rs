@@ -31,7 +31,7 @@ pub(super) fn read(git: &Path, worktree: &Path) -> Result<Marks> {
 
 /// Those of `paths` that the user's own ignore rules match, as the upload judges them: with
 /// `--no-index`, so that rules count for tracked files too. No path may be behind a link: git refuses
-/// the whole call for one (contract `git.md`).
+/// the whole call for one (docs/measured/git.md 1).
 ///
 /// # Errors
 /// git cannot be run there.

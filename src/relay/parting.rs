@@ -2,7 +2,7 @@
 //! before nothing but the command that reattaches. A box can print the same words; whoever hears them asks
 //! whether the agent still runs.
 
-/// The words (contract `createos-cli.md` 0.1).
+/// The words (docs/measured/createos-cli.md 3.8).
 const WORDS: &str = "Detached. The shell is still running.";
 /// What may follow them.
 const LEAD: &str = "Reattach with:";

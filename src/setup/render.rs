@@ -1,4 +1,4 @@
-//! The doctor and the plan as text (`terminal.md`): words first, the fix beside the fault.
+//! The doctor and the plan as text (docs/screens.md): words first, the fix beside the fault.
 
 use super::change::{Change, Line};
 use super::plan::{Plan, Warning};

@@ -24,7 +24,7 @@ fn readable<T: DeserializeOwned>(list: &Value) -> Vec<T> {
     items.filter_map(|item| serde_json::from_value(item.clone()).ok()).collect()
 }
 
-/// It becomes a part of names (contract `createos-cli.md` 3).
+/// It becomes a part of names (docs/measured/createos-cli.md 4.1).
 fn is_installation(text: &str) -> bool {
     text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }

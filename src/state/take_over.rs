@@ -85,7 +85,7 @@ fn adopt(state: &mut State, found: Vec<Record>) {
     }
 }
 
-/// The mappings by pane id (contract `createos-cli.md` 6), and a line for each that is not one; `None`: not JSON.
+/// The mappings by pane id (docs/measured/createos-cli.md 6.1), and a line for each that is not one; `None`: not JSON.
 fn read(text: &str) -> Option<(Vec<Record>, Vec<String>)> {
     let (mut found, mut odd) = (Vec::new(), Vec::new());
     if text.trim().is_empty() {

@@ -99,9 +99,9 @@ pub(crate) fn restore(modes: Option<&Termios>) {
     }
 }
 
-/// Moves what is shown up, if it must be, so that the cursor is not on the last rows. The official CLI makes all but the
-/// last row its scroll region and leaves the cursor where it is (contract `createos-cli.md` 4.7): from the last row on
-/// nothing would scroll, and its footer would hide every line of the program.
+/// Moves what is shown up, if it must be, so that the cursor is not on the last rows. The official CLI makes all but
+/// the last row its scroll region and leaves the cursor where it is (docs/measured/createos-cli.md 3.8): from the
+/// last row on nothing would scroll, and its footer would hide every line of the program.
 pub(crate) fn make_room() {
     if io::stdout().is_terminal() {
         let _gone = super::raw(b"\n\n\n\x1b[3A");

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Listing a very large tree on a slow disk takes minutes, not hours.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Settings that would start programs of the repository's choice (contract `git.md`,
+/// Settings that would start programs of the repository's choice (docs/measured/git.md 2,
 /// "Environment and trust"), widen a listing beyond this worktree, or make it write: a sparse index
 /// is converted by storing trees.
 const SETTINGS: [&str; 4] =

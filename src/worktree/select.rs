@@ -187,7 +187,7 @@ impl Listing {
         let (index, untracked, ignored) = std::thread::scope(|scope| {
             let untracked = scope.spawn(|| list(&["--others", "--exclude-standard"]));
             // The answer of `check-ignore --no-index` for every tracked path, without its failure
-            // of the whole call on a path behind a link (contract `git.md`, "Listing").
+            // of the whole call on a path behind a link (docs/measured/git.md 1).
             let ignored = scope.spawn(|| list(&["--cached", "--ignored", "--exclude-standard"]));
             let index = list(&["--cached", "--stage", "-t"]);
             (

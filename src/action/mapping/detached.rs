@@ -12,7 +12,7 @@ const AGAIN: u64 = 3600;
 
 /// Starts `cleanup` for a record and does not wait for it. It has a session of its own from its first moment:
 /// when a pane is closed, what still is in the terminal's foreground is hung up, and half a second is left
-/// (contract `herdr.md` 13).
+/// (docs/measured/herdr.md 13).
 ///
 /// # Errors
 /// It cannot be started.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// How long a box may still be there after the provider said that it is deleted: it works on by itself
-/// (contract 4.4).
+/// (docs/measured/createos-cli.md 4.1).
 const LEAVING: Duration = Duration::from_secs(15);
 
 /// Deletes a box, once more after a moment if that fails, and looks that it goes.
@@ -24,9 +24,9 @@ pub(crate) fn delete_box(session: &Session, provider: &Provider, id: &BoxId) -> 
         result => result,
     };
     match removed {
-        // An exit code of 0 proves nothing (quirk Q15).
+        // An exit code of 0 proves nothing (docs/measured/createos-cli.md 3.11).
         Ok(()) => leaves(provider, id),
-        // "Not found" proves nothing, a listing may (contract 3.1).
+        // "Not found" proves nothing, a listing may (docs/measured/createos-cli.md 4.5).
         Err(failure) if failure.refusal == Refusal::NotFound => {
             let listing = provider.list(Scope::Everything)?;
             let gone = match listing.boxes.iter().find(|view| view.id == *id) {

@@ -116,8 +116,8 @@ pub(crate) fn inventory(session: &Session) -> Result<Inventory> {
     Ok(inventory)
 }
 
-/// The live boxes. One of ours that the provider hides behind dead ones, as old builds do (contract 4.2), is
-/// looked for in the list of all, else by its id.
+/// The live boxes. One of ours that the provider hides behind dead ones, as old builds do
+/// (docs/measured/createos-cli.md 4.6), is looked for in the list of all, else by its id.
 fn live(provider: &Provider, state: &State) -> Result<Listing, Failure> {
     let mut listing = provider.list(Scope::Live)?;
     let mapped = state.records.iter().filter(|record| record.provider == provider.kind());

@@ -41,8 +41,8 @@ pub(crate) fn find(name: &str, recorded: Option<&Path>, home: &Path) -> Result<P
     Err(error.help(format!("check the setup with: {}", command::setup().flag("--doctor"))))
 }
 
-/// The `herdr` that started us, whose path gets a suffix when the file was replaced (contract 6.1); else the
-/// recorded one, else as [`find`].
+/// The `herdr` that started us, whose path gets a suffix when the file was replaced (docs/measured/herdr.md 6.1);
+/// else the recorded one, else as [`find`].
 pub(crate) fn herdr(recorded: Option<&Path>, home: &Path) -> Result<PathBuf> {
     let named = std::env::var_os("HERDR_BIN_PATH").filter(|path| !path.is_empty()).map(PathBuf::from);
     let named = named.map(|path| crate::paths::replaced(&path).unwrap_or(path));

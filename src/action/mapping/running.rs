@@ -46,7 +46,7 @@ fn start_anew() -> String {
     format!("start a new one with the start key, or: {}", command::action("start"))
 }
 
-/// What "not found" means: gone only if a complete listing does not have it (contract 3.1).
+/// What "not found" means: gone only if a complete listing does not have it (docs/measured/createos-cli.md 4.5).
 fn missing(
     session: &Session,
     record: &Record,

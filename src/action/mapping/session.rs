@@ -230,7 +230,7 @@ pub(crate) fn box_id(record: &Record) -> Result<BoxId> {
     })
 }
 
-/// The socket that Herdr's own command line would use (contract 8.1).
+/// The socket that Herdr's own command line would use (docs/measured/herdr.md 8.1).
 fn default_socket(paths: &Paths) -> String {
     let folder =
         match std::env::var("HERDR_SESSION").ok().filter(|name| !name.is_empty() && name != "default") {

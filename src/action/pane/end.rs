@@ -7,7 +7,7 @@ use crate::createos::{BoxId, ProcessId, ProcessView, Provider, Refusal, Status};
 use crate::error::{Error, Result};
 use crate::state::Record;
 
-/// How an attach has ended; told apart by asking, since its exit code says little (quirk Q12).
+/// How an attach has ended; told apart by asking, since its exit code says little (docs/measured/createos-cli.md 3.8).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
     /// The agent still runs, the person looked away.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// An installer downloads hundreds of megabytes at worst.
 const INSTALL: Duration = Duration::from_secs(480);
-/// Names in an allow-list work only after about half a minute (contract `createos-cli.md` 3): the installer is
+/// Names in an allow-list work only after about half a minute (docs/measured/createos-cli.md 4.3): the installer is
 /// tried again after each of these pauses, in seconds; a minute in all.
 const PAUSES: [u64; 8] = [1, 2, 4, 8, 10, 10, 10, 15];
 

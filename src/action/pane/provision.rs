@@ -117,7 +117,7 @@ fn tell_ready(session: &Session, id: &RecordId, stayed: Stayed) -> Result<()> {
     })
 }
 
-/// The service takes files up to this size, in bytes (contract `createos-cli.md` 3).
+/// The service takes files up to this size, in bytes (docs/measured/createos-cli.md 4.4).
 const LARGEST: u64 = 500_000_000;
 
 struct Provision<'a> {

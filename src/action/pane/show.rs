@@ -21,7 +21,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// How long the first attach waits for a process to print something: into a terminal that shows nothing the
-/// official program types Ctrl-L (contract `createos-cli.md` 0.1).
+/// official program types Ctrl-L (docs/measured/createos-cli.md 3.8).
 const FIRST_WORDS: Duration = Duration::from_secs(2);
 
 /// A first attach that is lost sooner has answered nothing that a program asks at its start.
@@ -130,7 +130,7 @@ fn current(session: &Session, id: &RecordId, last: Option<&Record>) -> Result<Op
 }
 
 /// Runs the attach child in the pane's own terminal. Only the child carries `HERDR_AGENT`: on the pane
-/// it would stick to whatever runs there later (contract `herdr.md` 13). True when it says that the person has
+/// it would stick to whatever runs there later (docs/measured/herdr.md 13). True when it says that the person has
 /// detached, which counts only while the agent runs; and how long it took.
 fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result<(bool, Duration)> {
     let provider = session.provider(record.provider)?;

@@ -95,7 +95,7 @@ fn answer(typed: &[u8], delete: &[Vec<u8>], paused: bool) -> Option<Answer> {
     if is_yes(typed) {
         return Some(Answer::Delete);
     }
-    // The prefix reaches us too while a popup is open (contract `herdr.md` 13): it is no answer by itself.
+    // The prefix reaches us too while a popup is open (docs/measured/herdr.md 13): it is no answer by itself.
     match typed {
         b"l" if paused => Some(Answer::Look),
         [0x03] | [0x1b, ..] => Some(Answer::Keep),

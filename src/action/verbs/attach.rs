@@ -71,7 +71,7 @@ pub(crate) fn reattach(session: &Session, record: &Record, by: By) -> Result<Pro
     let record = state.record(&record.id).ok_or_else(|| Error::failed("the box of this pane was deleted"))?;
     let own = own_pane(session, record)?;
     if record.socket == session.socket && own.is_none() {
-        // Its pane was just closed: the process of it has half a second left (contract `herdr.md` 13).
+        // Its pane was just closed: the process of it has half a second left (docs/measured/herdr.md 13).
         wait_until("the closed pane of the box did not end", || {
             Ok(!session.store.is_record_owned(&record.id)?)
         })?;

@@ -48,7 +48,7 @@ fn an_unfinished_script_is_told_from_a_box_without_bash_and_from_an_error_of_the
         let id = "sb-1".parse().unwrap();
         provider(dir.path(), program).exec(&id, "echo one; echo two; cat", &[], Duration::from_secs(60))
     };
-    // Cut after the first bytes, on either stream: the exit code is 0 (quirk Q5).
+    // Cut after the first bytes, on either stream: the exit code is 0 (docs/measured/createos-cli.md 3.4).
     let cut = |marks: &str| RAW.replace("exec bash", "bash") + marks;
     for program in [cut(" | sed '/>0$/d'"), cut(" 2>&1 >/dev/null | sed '/>0$/d' >&2"), "exit 0".to_owned()] {
         let failure = exec(&program).unwrap_err();
@@ -72,7 +72,7 @@ fn an_unfinished_script_is_told_from_a_box_without_bash_and_from_an_error_of_the
     ] {
         assert_eq!(exec(&program).unwrap_err().refusal, Refusal::NoBash, "{program}");
     }
-    // A program that does not know the word shows what it knows, and ends well (quirk Q15).
+    // A program that does not know the word shows what it knows, and ends well (docs/measured/createos-cli.md 3.11).
     let failure = exec("echo 'COMMANDS: sandbox'").unwrap_err();
     assert!(failure.words.contains("was not run, the answer is: COMMANDS: sandbox"), "{failure}");
 }

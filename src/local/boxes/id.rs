@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Crockford's base 32, the alphabet of ULIDs.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// The longest name of a box (contract 3).
+/// The longest name of a box (docs/measured/createos-cli.md 4.1).
 const LONGEST_NAME: usize = 22;
 
 text_type! {

@@ -44,7 +44,7 @@ pub(crate) struct Meta {
     pub(crate) last_resumed_at: Option<String>,
 }
 
-/// The statuses that a local box can have (a part of contract 3).
+/// The statuses that a local box can have (a part of docs/measured/createos-cli.md 4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
@@ -86,7 +86,7 @@ pub(crate) struct Tombstone {
 }
 
 impl Meta {
-    /// The sandbox view (contract 3). Optional keys are left out when there is nothing to say.
+    /// The sandbox view (docs/measured/createos-cli.md 4.1). Optional keys are left out when there is nothing to say.
     pub(crate) fn view(&self) -> Value {
         let mut view = head(&self.id, &self.name, self.status, &self.shape, &self.created_at);
         view.insert("running_at".into(), json!(self.last_resumed_at.as_ref().unwrap_or(&self.created_at)));

@@ -66,7 +66,7 @@ impl Record {
         self.finished_at.is_none()
     }
 
-    /// The process view (contract 3); keys without a value are left out.
+    /// The process view (docs/measured/createos-cli.md 4.2); keys without a value are left out.
     pub(crate) fn view(&self, foreground: Option<&Foreground>) -> Value {
         let ended = !self.is_running();
         let mut view = Map::new();

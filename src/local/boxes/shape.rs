@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::text_type::text_type;
 use std::time::Duration;
 
-/// The shapes that CreateOS is known to have (contract 3). A local box has no limits of its own: the
-/// shape is kept so that it shows what was asked for.
+/// The shapes that CreateOS is known to have (docs/measured/createos-cli.md 4.1). A local box has no limits of its
+/// own: the shape is kept so that it shows what was asked for.
 const SHAPES: [&str; 10] = [
     "s-0.25vcpu-512mb",
     "s-0.5vcpu-1gb",

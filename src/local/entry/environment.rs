@@ -51,7 +51,7 @@ fn is_harmless(value: &str) -> bool {
 /// `KEY=VALUE` of a command line.
 ///
 /// # Errors
-/// It has no `=`, no proper name, or is larger than the contract allows (64 entries, 4 KiB each).
+/// It has no `=`, no proper name, or is larger than CreateOS takes (docs/measured/createos-cli.md 4.4).
 pub(crate) fn parse(entries: &[String]) -> Result<Vec<(String, String)>> {
     if entries.len() > 64 {
         return Err(Error::usage("more than 64 --env entries").into());

@@ -66,7 +66,7 @@ pub(super) fn create(store: &Store, args: CreateArgs, mode: Mode) -> Result<Exit
 
 fn merge(document: &mut Value, more: Value) {
     if let (Value::Object(document), Value::Object(more)) = (document, more) {
-        // The status belongs to `get`; create has none (contract 4.1).
+        // The status belongs to `get`; create has none (docs/measured/createos-cli.md 4.1).
         document.extend(more.into_iter().filter(|(key, _)| key != "status"));
     }
 }

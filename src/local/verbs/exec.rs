@@ -1,5 +1,6 @@
-//! `exec`: a program in the foreground, its output raw, its exit code ours, whatever `-o` says (contract
-//! `createos-cli.md` 0.1): buffered with a line feed added where the last one is missing, streamed byte for byte.
+//! `exec`: a program in the foreground, its output raw, its exit code ours, whatever `-o` says
+//! (docs/measured/createos-cli.md 1): buffered with a line feed added where the last one is missing, streamed byte
+//! for byte.
 
 use crate::cli::ExecArgs;
 use crate::error::{Error, IoContext};
@@ -50,7 +51,7 @@ fn not_started(what: &str, errno: i32) -> Exit {
     Exit::of_program(if errno == libc::ENOENT { 127 } else { 126 })
 }
 
-/// Where stdin comes from: `--stdin`, else whatever is no terminal (contract 4.5). It is passed on as
+/// Where stdin comes from: `--stdin`, else whatever is no terminal (docs/measured/createos-cli.md 1). It is passed on as
 /// it comes, so an open pipe that nobody reads keeps nobody waiting.
 fn source(stdin: Option<&str>) -> Result<Option<Box<dyn Read + Send>>> {
     match stdin {

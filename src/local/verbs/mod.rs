@@ -30,7 +30,7 @@ pub(crate) fn run(args: LocalArgs) -> Exit {
     };
     let output = args.output.as_deref();
     let mode = match &verb {
-        // These are text, whatever was said (contract `createos-cli.md` 0.1).
+        // These are text, whatever was said (docs/measured/createos-cli.md 1).
         SandboxVerb::Exec(_) | SandboxVerb::Rm { .. } => Mode::Text,
         _ => Mode::of(output),
     };
@@ -88,7 +88,7 @@ fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<Exit> {
     }
 }
 
-/// The action object with the view merged in (contract 4.8).
+/// The action object with the view merged in (docs/measured/createos-cli.md 4.1).
 fn changed(action: &str, found: &LocalBox, mode: Mode) {
     let mut document = json!({ "action": action });
     if let (Value::Object(document), Value::Object(view)) = (&mut document, found.meta.view()) {

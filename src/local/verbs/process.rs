@@ -74,7 +74,7 @@ pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<Exit> 
             let grace = crate::local::boxes::shape::duration(&grace)?;
             let id = process.parse()?;
             let record = record::read(&found, &id)?;
-            // Unlike deleting a box, this asks only where somebody can answer (contract 4.7).
+            // Unlike deleting a box, this asks only where somebody can answer (docs/measured/createos-cli.md 4.2).
             let asks = !yes && std::io::stdout().is_terminal();
             if record.is_running() && (!asks || confirmed("Stop", &process)?) {
                 let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);

@@ -15,7 +15,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The largest file that CreateOS takes (contract 4.6).
+/// The largest file that CreateOS takes (docs/measured/createos-cli.md 4.4).
 const LARGEST: u64 = 500 * 1024 * 1024;
 
 /// Copies a file of this machine, or stdin for `-`, to an absolute path in the box; bytes copied.

@@ -1,5 +1,5 @@
 //! The official createos CLI: the release's binary and its checksum, as the official installer takes them
-//! (contract `createos-cli.md` 1.1), but without curl and without sudo.
+//! (docs/measured/createos-cli.md 5.1), but without curl and without sudo.
 
 use super::download::download;
 use super::machine::{Installed, Machine, not_first};

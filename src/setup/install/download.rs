@@ -7,7 +7,7 @@ use std::io::Read;
 use std::time::Duration;
 use ureq::tls::{RootCerts, TlsConfig};
 
-/// What the official `upgrade` accepts, too (contract `createos-cli.md` 1.2).
+/// What the official `upgrade` accepts, too (docs/measured/createos-cli.md 5.2).
 const LARGEST: u64 = 200 * 1024 * 1024;
 const CONNECT: Duration = Duration::from_secs(20);
 /// A large file over a slow line; a dead one ends it much earlier.

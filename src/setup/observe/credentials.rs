@@ -3,7 +3,7 @@
 use crate::createos::{Failure, KEY_VARIABLES, Provider, Refusal, STORED};
 use std::path::Path;
 
-/// Where the CLI takes its credential from; the first one wins (contract `createos-cli.md` 1.3, 1.4).
+/// Where the CLI takes its credential from; the first one wins (docs/measured/createos-cli.md 5.3, 3.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Credentials {
     /// Variables of this shell that hold a key, in the CLI's order.
@@ -47,7 +47,7 @@ impl Credentials {
     }
 }
 
-/// Asks for one row of the list: the reliable probe (contract 1.4).
+/// Asks for one row of the list: the reliable probe (docs/measured/createos-cli.md 3.1).
 pub(crate) fn probe(createos: &Path) -> SignIn {
     match Provider::createos(createos).session() {
         Ok(()) => SignIn::Usable,

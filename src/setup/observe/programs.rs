@@ -84,7 +84,7 @@ pub(crate) enum OnPath {
 /// the name `createos` leads to.
 pub(crate) fn candidates(requirement: &Requirement, home: &Path) -> Candidates {
     let named = requirement.variable.as_ref().and_then(std::env::var_os).and_then(|value| {
-        // Herdr's server says so of a binary that was replaced under it (contract `herdr.md` 6.1).
+        // Herdr's server says so of a binary that was replaced under it (docs/measured/herdr.md 6.1).
         let text = value.to_string_lossy();
         let path = PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(&text));
         (path.is_absolute() && path.exists()).then_some(path)

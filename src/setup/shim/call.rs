@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// Global flags of the official program with a value, and the variable that means the same
-/// (contract `createos-cli.md` 1.3 and 2).
+/// (docs/measured/createos-cli.md 3.13, 3.12).
 const WITH_VALUE: [(&[&str], &str); 5] = [
     (&["o", "output"], "CREATEOS_OUTPUT"),
     (&["api-url"], "CREATEOS_API_URL"),

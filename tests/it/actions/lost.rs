@@ -141,7 +141,7 @@ fn a_clock_that_was_set_back_is_no_second_word() {
 #[test]
 fn a_box_that_stays_although_its_deletion_was_answered_is_not_called_deleted() {
     let mut world = World::with_config(json!({ "agent": "codex" }));
-    // This build knows no rm, and ends well (Q15).
+    // This build knows no rm, and ends well (docs/measured/createos-cli.md 3.11).
     world.script("banner", json!(["rm"]));
     world.script("fail", json!([{ "verb": "process start", "code": "forbidden", "message": "not today" }]));
     let failed = world.invoke("start").fails("could not be deleted");

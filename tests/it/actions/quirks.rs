@@ -1,4 +1,4 @@
-//! The official program's quirks (contract `createos-cli.md` 5), each by its switch.
+//! The official program's quirks (docs/measured/createos-cli.md 3), each by its switch.
 
 use super::world::{LONG, World};
 use crate::support::eventually;

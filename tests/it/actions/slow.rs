@@ -10,7 +10,7 @@ fn a_box_on_its_way_is_waited_for_and_is_in_the_list_meanwhile() {
     world.script("slow", json!(1_000));
     let start = world.begin("start");
     eventually("it is asked for again and again", LONG, || world.calls_of("get").len() >= 3);
-    // The list that the official program shows by itself leaves such a box out (quirk Q10).
+    // The list that the official program shows by itself leaves such a box out (docs/measured/createos-cli.md 4.6).
     let name = world.box_name();
     let listed = world.home.run(&["herdr", "boxes"]).success();
     let row = listed.stdout.lines().find(|line| line.contains(&name)).unwrap_or_default();

@@ -200,6 +200,17 @@ const STATES: &[State] = &[
         },
     },
     State {
+        name: "a box that has failed",
+        config: shell,
+        show: |world| {
+            let (_, pane) = world.start();
+            world.script("status", json!("failed"));
+            let _ = world.press("attach").fails("has failed");
+            (popup(world, "look at it with"), pane)
+        },
+        did: shows,
+    },
+    State {
         name: "a start of nothing",
         config: || json!({ "agent": "shell", "excludes": ["src/", "README.md"] }),
         show: |world| {

@@ -4,6 +4,7 @@ mod examples;
 mod json;
 mod known_problems;
 mod links;
+mod measured;
 #[cfg(target_os = "linux")]
 mod screens;
 mod tables;

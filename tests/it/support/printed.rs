@@ -43,8 +43,9 @@ fn is_variable(word: &str) -> bool {
 
 /// Every command that popups and panes show: each is run in the state that shows it, by `commands/screens.rs`, or
 /// has its reason there.
-pub const ON_SCREENS: [&str; 21] = [
+pub const ON_SCREENS: [&str; 22] = [
     "createos login",
+    "createos sandbox get",
     "createos sandbox rm --yes",
     "createos sandbox shapes",
     "createos upgrade",

@@ -1,5 +1,5 @@
 //! The argv rules: globals right after the program, then flags, and what comes after the first positional
-//! is no flag any more (contract 2.1).
+//! is no flag any more (docs/measured/createos-cli.md 3.12).
 
 use crate::control::{Control, Generation};
 use crate::help;
@@ -154,7 +154,7 @@ impl Argv {
         if matches!(verb.as_str(), "process" | "setup") {
             match words.next() {
                 Some(word) if !help::is_word(word) => verb = format!("{verb} {word}"),
-                // The bare group of hosts needs a sign-in, except with a help word (contract 1.4).
+                // The bare group of hosts needs a sign-in, except with a help word (docs/measured/createos-cli.md 3.1).
                 None if verb == "setup" && control.signed_out => {
                     return Parse::Refused(crate::errors::SIGNED_OUT.into());
                 }
@@ -167,7 +167,7 @@ impl Argv {
         }
         let mut rest: Vec<String> = words.cloned().collect();
         if generation == Generation::Branch {
-            // Q16: up to a bare `--` these are the program's own, wherever they stand.
+            // docs/measured/createos-cli.md 1: up to a bare `--` these are the program's own, wherever they stand.
             json = take_globals(&mut rest).unwrap_or(json);
         }
         let (rest, command) = match rest.iter().position(|word| word == "--") {

@@ -1,5 +1,6 @@
-//! `process attach`: this terminal, or these pipes, and a process (contract 4.7). The bytes are passed on as they
-//! are; four keys are not: Ctrl-C is a signal, Ctrl-] detaches, Ctrl-N makes a shell beside it, Ctrl-P picks.
+//! `process attach`: this terminal, or these pipes, and a process (docs/measured/createos-cli.md 3.8). The bytes are
+//! passed on as they are; four keys are not: Ctrl-C is a signal, Ctrl-] detaches, Ctrl-N makes a shell beside it,
+//! Ctrl-P picks.
 
 use crate::argv::Parsed;
 use crate::{Call, backend, footer, print, tell};
@@ -200,7 +201,8 @@ impl Attach<'_> {
         next.unwrap_or_else(|| Next::Exit(self.ended(pty, process, code)))
     }
 
-    /// The exit code of a stream that ended by itself: 0 for a terminal, whatever happened (Q12).
+    /// The exit code of a stream that ended by itself: 0 for a terminal, whatever happened
+    /// (docs/measured/createos-cli.md 3.8).
     fn ended(&self, pty: bool, process: &str, code: u8) -> u8 {
         if pty {
             return 0;

@@ -1,5 +1,5 @@
 //! `create`, `get`, `pause`, `resume` and `rm`. The main line prints the service's own objects, and `rm` as text;
-//! the branch prints objects with an `action` (contract 0.1, 4.1, 4.4, 4.8).
+//! the branch prints objects with an `action` (docs/measured/createos-cli.md 1, 4.1).
 
 use crate::argv::Parsed;
 use crate::errors::badge;
@@ -171,7 +171,7 @@ impl Call<'_> {
             });
         }
         if !self.is_main() {
-            // Q20: a failure stands in the document only.
+            // docs/measured/createos-cli.md 3.11: a failure stands in the document only.
             let deleted = results.len() - usize::from(failed);
             let document =
                 json!({ "action": "deleted", "results": results, "deleted": deleted, "failed": failed });

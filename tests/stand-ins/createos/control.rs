@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 const UNKNOWN: u8 = 97;
 
-/// Which line of the program is played (contract 0.1).
+/// Which line of the program is played (docs/measured/createos-cli.md 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Generation {
@@ -91,13 +91,13 @@ pub(crate) struct Control {
     /// Calls that fail.
     #[serde(default)]
     pub(crate) fail: Vec<Fail>,
-    /// Verbs that this build does not know: it shows its banner and ends well (Q15).
+    /// Verbs that this build does not know: it shows its banner and ends well (docs/measured/createos-cli.md 3.11).
     #[serde(default)]
     pub(crate) banner: Vec<String>,
     /// Things that happen so many times: `name_taken`, `rm_fails`, `stream_cut` (an exec's stream ends without its
     /// end), `stream_error` (with an error frame), `attach_loses`, `attach_ends` (the stream ends cleanly while the
-    /// program runs, Q12), `attach_says_detached` (the same, behind the words of a detach), `create_late` (the call fails and its box comes later: what makes it is a line of
-    /// `late`).
+    /// program runs, docs/measured/createos-cli.md 3.8), `attach_says_detached` (the same, behind the words of a
+    /// detach), `create_late` (the call fails and its box comes later: what makes it is a line of `late`).
     #[serde(default)]
     pub(crate) times: BTreeMap<String, u32>,
     #[serde(skip)]

@@ -1,5 +1,5 @@
-//! How failures are told (contract 1.5): the main line prints text on stdout, whatever `-o` says; the branch an
-//! envelope there, or text on stderr.
+//! How failures are told (docs/measured/createos-cli.md 3.11): the main line prints text on stdout, whatever `-o`
+//! says; the branch an envelope there, or text on stderr.
 
 use crate::control::{Control, Generation};
 use crate::{Call, print, tell};
@@ -39,7 +39,7 @@ fn hint(code: &str) -> Option<&'static str> {
     }
 }
 
-/// A usage error: the words, and the help, on stdout (contract 1.5).
+/// A usage error: the words, and the help, on stdout (docs/measured/createos-cli.md 3.11).
 pub(crate) fn refuse_usage(control: &Control, message: &str) -> u8 {
     if message != SIGNED_OUT {
         print(&format!(

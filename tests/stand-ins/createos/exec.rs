@@ -1,5 +1,5 @@
 //! `exec`. The main line prints the remote output raw, whatever `-o` says, and ends with the remote code; the
-//! branch prints a document when it was told to (contract 0.1, 4.5).
+//! branch prints a document when it was told to (docs/measured/createos-cli.md 3.4).
 
 use crate::argv::Parsed;
 use crate::boxes::said;
@@ -25,7 +25,8 @@ enum Frame {
 impl Call<'_> {
     pub(crate) fn exec(&self, parsed: &Parsed) -> u8 {
         if !std::io::stdin().is_terminal() {
-            // Q4: the branch reads it to its end before the request; nobody knows what comes after it.
+            // docs/measured/createos-cli.md 1: the branch reads it to its end before the request; nobody knows what
+            // comes after it.
             let mut given = Vec::new();
             let _unreadable = std::io::stdin().read_to_end(&mut given);
             self.control.append("stdin", &format!("{}", given.len()));
@@ -120,7 +121,7 @@ impl Call<'_> {
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    // The stream ends without an exit frame: exit code 0 (Q5).
+                    // The stream ends without an exit frame: exit code 0 (docs/measured/createos-cli.md 3.4).
                     kill(&mut child);
                     return 0;
                 }

@@ -1,5 +1,5 @@
 //! What an attach paints around the remote output: a scroll region and a footer on the last row, on stderr, and
-//! another screen for the programs that it knows to want one (contract 4.7).
+//! another screen for the programs that it knows to want one (docs/measured/createos-cli.md 3.8).
 
 use crate::tell;
 use rustix::termios::tcgetwinsize;

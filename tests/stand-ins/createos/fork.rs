@@ -1,5 +1,5 @@
-//! `fork`: boxes of the same settings as a paused one (contract 4.9). Our own provider has no fork, so their files
-//! are new: what is played is the call and its answer.
+//! `fork`: boxes of the same settings as a paused one (docs/measured/createos-cli.md 4.1). Our own provider has no
+//! fork, so their files are new: what is played is the call and its answer.
 
 use crate::argv::Parsed;
 use crate::{Call, backend, print};

@@ -1,4 +1,4 @@
-//! Help texts, and the words that bring them up wherever they stand (quirk Q1).
+//! Help texts, and the words that bring them up wherever they stand (docs/measured/createos-cli.md 3.2).
 
 use crate::argv::{Parsed, known};
 use crate::control::Generation;

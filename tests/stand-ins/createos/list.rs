@@ -1,4 +1,4 @@
-//! `list`: pages, the server's clamp, and rows of other boxes (contract 4.2).
+//! `list`: pages, the server's clamp, and rows of other boxes (docs/measured/createos-cli.md 4.6).
 
 use crate::argv::Parsed;
 use crate::{Call, backend, print};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// The server clamps a page.
 const CLAMP: usize = 500;
-/// What a plain list shows; `creating` is not among them (quirk Q10).
+/// What a plain list shows; `creating` is not among them (docs/measured/createos-cli.md 4.6).
 const ACTIVE: [&str; 5] = ["running", "paused", "pausing", "resuming", "forking"];
 
 impl Call<'_> {

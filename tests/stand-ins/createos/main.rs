@@ -100,7 +100,8 @@ impl Call<'_> {
         if let Err(words) = session::renew(self.control) {
             return self.fail("error", words);
         }
-        // Q3: the verb's own word before a `--` of the remote command confuses the parser.
+        // docs/measured/createos-cli.md 3.3: the verb's own word before a `--` of the remote command confuses the
+        // parser.
         let last = verb.rsplit(' ').next().unwrap_or_default();
         let remote = &self.argv.command;
         if remote.windows(2).any(|pair| pair[0] == last && pair[1] == "--") {
@@ -120,7 +121,7 @@ impl Call<'_> {
         if self.control.other_account && id.starts_with("sb-") {
             return self.fail("not_found", &format!("no sandbox matching \"{id}\""));
         }
-        // Anything shorter is a prefix, which may be another box's (Q11); so may a name.
+        // Anything shorter is a prefix, which may be another box's (docs/measured/createos-cli.md 4.5); so may a name.
         let names_a_box = !matches!(verb, "create" | "list" | "shapes") && !verb.starts_with("setup");
         if names_a_box && !is_full(id) {
             return self.control.unknown(words);

@@ -1,5 +1,5 @@
 //! The same program under the name `mutagen`: the sessions that `sync` leaves behind, which are files of the
-//! record (contract 4.10).
+//! record (docs/measured/createos-cli.md 3.9).
 
 use crate::control::Control;
 use crate::print;

@@ -1,4 +1,4 @@
-//! `process …`, but for `attach`: views, as documents (contract 4.7).
+//! `process …`, but for `attach`: views, as documents (docs/measured/createos-cli.md 4.2).
 
 use crate::argv::Parsed;
 use crate::{Call, backend, print};

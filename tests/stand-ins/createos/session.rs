@@ -1,4 +1,5 @@
-//! The session of a browser sign-in: renewed when it is over, with a token that works once (contract 1.4, Q23).
+//! The session of a browser sign-in: renewed when it is over, with a token that works once
+//! (docs/measured/createos-cli.md 3.1).
 
 use crate::control::Control;
 use serde_json::{Value, json};

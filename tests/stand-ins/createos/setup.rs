@@ -1,5 +1,5 @@
 //! `setup HOST`: the official installers. Only what they say, and for herdr that the Bun plugin takes our id
-//! (contract 4.22).
+//! (docs/measured/createos-cli.md 3.10).
 
 use crate::help::HOSTS;
 use crate::{Call, print};

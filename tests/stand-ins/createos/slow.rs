@@ -1,5 +1,5 @@
 //! Boxes that are not up at once: `create` and `resume` answer, and for some time the box is on its way
-//! (contract 4.1, 4.8).
+//! (docs/measured/createos-cli.md 4.1).
 
 use crate::control::Control;
 

@@ -1,6 +1,6 @@
-//! `sync`: a worktree and a folder of a box, kept in step until Ctrl-C (contract 4.10). Files really travel:
-//! new and changed ones into the box, new ones out of it. Ctrl-C kills it at once: it says nothing more, and its
-//! Mutagen session stays.
+//! `sync`: a worktree and a folder of a box, kept in step until Ctrl-C (docs/measured/createos-cli.md 3.9). Files
+//! really travel: new and changed ones into the box, new ones out of it. Ctrl-C kills it at once: it says nothing
+//! more, and its Mutagen session stays.
 
 use crate::argv::Parsed;
 use crate::ignore::{Pattern, ignored, parse};

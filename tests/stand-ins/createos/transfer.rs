@@ -1,4 +1,4 @@
-//! `push` and `pull`: one file, byte for byte, with a word about it (contract 4.6).
+//! `push` and `pull`: one file, byte for byte, with a word about it (docs/measured/createos-cli.md 4.4).
 
 use crate::argv::Parsed;
 use crate::boxes::said;

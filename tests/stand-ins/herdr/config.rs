@@ -1,4 +1,4 @@
-//! `config check` (contract 2.2): a real TOML 1.0 parse, and the diagnostics that the test scripts.
+//! `config check` (docs/measured/herdr.md 2.2): a real TOML 1.0 parse, and the diagnostics that the test scripts.
 
 use crate::Herdr;
 use crate::reply::{Reply, usage};

@@ -1,4 +1,5 @@
-//! `plugin install`: a shallow checkout with the real git, build, move into place, register (contract 4.4).
+//! `plugin install`: a shallow checkout with the real git, build, move into place, register (docs/measured/herdr.md
+//! 4.4).
 
 use crate::Herdr;
 use crate::manifest::Manifest;

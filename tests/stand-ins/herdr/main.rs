@@ -44,8 +44,8 @@ fn main() -> ExitCode {
     reply.print()
 }
 
-/// The words without `--session default`, which is taken out wherever it stands (contract 0). Other sessions
-/// are not known here.
+/// The words without `--session default`, which is taken out wherever it stands (docs/measured/herdr.md 0). Other
+/// sessions are not known here.
 fn without_session(argv: &[String]) -> Vec<&str> {
     let mut words: Vec<&str> = argv.iter().map(String::as_str).collect();
     if let Some(at) = words.windows(2).position(|pair| pair == ["--session", "default"]) {

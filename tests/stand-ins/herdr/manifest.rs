@@ -1,4 +1,4 @@
-//! `herdr-plugin.toml` and its rules (contract 5).
+//! `herdr-plugin.toml` and its rules (docs/measured/herdr.md 5).
 
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};

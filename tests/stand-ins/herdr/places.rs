@@ -1,4 +1,4 @@
-//! Where Herdr keeps its files (contract 2.1, 4.1).
+//! Where Herdr keeps its files (docs/measured/herdr.md 2.1, 4.1).
 
 use sha2::Digest;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `plugins.json`: link, unlink, uninstall, enable, list, config-dir (contract 4.1 to 4.3).
+//! `plugins.json`: link, unlink, uninstall, enable, list, config-dir (docs/measured/herdr.md 4.1 to 4.3).
 
 use crate::Herdr;
 use crate::manifest::{Bad, Manifest};

@@ -1,4 +1,4 @@
-//! `config reset-keys`: removes every key setting line by line, the user's own too (contract 2.3).
+//! `config reset-keys`: removes every key setting line by line, the user's own too (docs/measured/herdr.md 2.3).
 
 use crate::Herdr;
 use crate::reply::Reply;

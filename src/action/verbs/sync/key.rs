@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The file of the private key, mode 0600 in the state folder; the public one lies beside it as `.pub`.
 ///
 /// The official CLI appends a public key to `authorized_keys` in the box, and needs a pair without a passphrase
-/// (contract `createos-cli.md` 4.10, Q18): a person's own key is often neither meant for a box nor open.
+/// (docs/measured/createos-cli.md 3.9): a person's own key is often neither meant for a box nor open.
 ///
 /// # Errors
 /// There is no ssh-keygen, it cannot make a pair, or the one that is there cannot be used.

@@ -1,4 +1,5 @@
-//! What the official CLI's file sync leaves behind: Mutagen sessions, which go on by themselves after Ctrl-C (quirk Q25).
+//! What the official CLI's file sync leaves behind: Mutagen sessions, which go on by themselves after Ctrl-C
+//! (docs/measured/createos-cli.md 3.9).
 
 use crate::command;
 use crate::createos::BoxId;
@@ -29,7 +30,8 @@ pub(crate) fn end_sessions(home: &Path, id: &BoxId, began: u64) {
     }
 }
 
-/// Mutagen as the official CLI finds it: on PATH, else where it has put its own (contract `createos-cli.md` 1.3, 4.10).
+/// Mutagen as the official CLI finds it: on PATH, else where it has put its own (docs/measured/createos-cli.md 5.3,
+/// 3.9).
 fn program(home: &Path) -> Option<PathBuf> {
     let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let own = config.unwrap_or_else(|| home.join(".config")).join("createos/bin/mutagen");

@@ -101,7 +101,7 @@ impl World {
             assert_eq!(call["do_not_track"], "1", "{call}");
             let has = |word: &str| call["argv"].as_array().is_some_and(|argv| argv.contains(&json!(word)));
             assert!(has("attach") || call["herdr_agent"].is_null() && call["output"].is_null(), "{call}");
-            // Q4: whoever is given nothing to read must not wait for it.
+            // docs/measured/createos-cli.md 1: whoever is given nothing to read must not wait for it.
             let reads = has("attach") || has("sync") || has("push");
             assert!(reads || call["stdin"] == "/dev/null", "{call}");
         }

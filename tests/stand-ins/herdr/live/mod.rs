@@ -185,7 +185,7 @@ impl Server {
         std::thread::sleep(Duration::from_millis(600));
     }
 
-    /// Brings the panes back: the same ids, fresh shells, new terminals (contract 9).
+    /// Brings the panes back: the same ids, fresh shells, new terminals (docs/measured/herdr.md 9).
     fn restore(&self) {
         let Ok(text) = std::fs::read_to_string(self.herdr.places.config_dir.join("session.json")) else {
             return;

@@ -1,4 +1,4 @@
-//! Workspaces, panes, agents, messages (contract 7, 8).
+//! Workspaces, panes, agents, messages (docs/measured/herdr.md 7, 8).
 
 use super::Server;
 use super::pty::Pty;
@@ -55,7 +55,7 @@ impl Server {
     pub(super) fn open(&self, spec: Spec) -> std::io::Result<Value> {
         let shell = std::env::var("SHELL").unwrap_or_else(|_| "/bin/sh".into());
         let argv = if spec.argv.is_empty() { vec![shell] } else { spec.argv };
-        // A relative program is resolved against the pane's folder, a bare one on PATH (contract 4.7).
+        // A relative program is resolved against the pane's folder, a bare one on PATH (docs/measured/herdr.md 4.7).
         let program = match argv[0].strip_prefix("./") {
             Some(rest) => spec.cwd.join(rest),
             None => PathBuf::from(&argv[0]),
@@ -103,7 +103,7 @@ impl Server {
         Ok(shown)
     }
 
-    /// The process of a pane ended by itself: `pane.exited`, no `pane.closed` (contract 5.3).
+    /// The process of a pane ended by itself: `pane.exited`, no `pane.closed` (docs/measured/herdr.md 5.3).
     fn exited(&self, terminal: &str) {
         let mut world = self.world();
         if world.stopping {
@@ -380,7 +380,7 @@ impl Server {
         if title.is_empty() {
             return Some(Reply::refused("cli:notification", "invalid_params", "title is empty"));
         }
-        // Off is the default (contract 8.3); a test turns it on as a user does.
+        // Off is the default (docs/measured/herdr.md 8.3); a test turns it on as a user does.
         let config = std::fs::read_to_string(&self.herdr.places.config_file).unwrap_or_default();
         let on = config.contains("delivery = \"herdr\"");
         let shown = on && self.world().show_toast();

@@ -1,4 +1,4 @@
-//! Actions, hooks and plugin panes, with the environment of contract 6.
+//! Actions, hooks and plugin panes, with the environment of docs/measured/herdr.md 6.
 
 use super::Server;
 use super::panes::{Spec, option, options};
@@ -29,7 +29,7 @@ impl Server {
             .iter()
             .filter(|record| record["enabled"] == true)
             .filter_map(|record| {
-                // The manifest is read again each time (contract 4.1).
+                // The manifest is read again each time (docs/measured/herdr.md 4.1).
                 let path = PathBuf::from(record["manifest_path"].as_str()?);
                 let manifest = Manifest::load(&path, &self.herdr.control.version).ok()?;
                 let root = manifest.root.clone();
@@ -39,7 +39,7 @@ impl Server {
             .collect()
     }
 
-    /// The context: what has the focus, and who asks (contract 6.2).
+    /// The context: what has the focus, and who asks (docs/measured/herdr.md 6.2).
     fn context(&self, source: &str, correlation: &str) -> Value {
         let world = self.world();
         let mut context = json!({ "invocation_source": source, "correlation_id": correlation });
@@ -146,7 +146,7 @@ impl Server {
         let shown = Value::Object(members.clone());
         world.logs.push(Log { members });
         drop(world);
-        // Anything with a slash is below the plugin's root, a bare name is on PATH (contract 6.3).
+        // Anything with a slash is below the plugin's root, a bare name is on PATH (docs/measured/herdr.md 6.3).
         let program =
             if argv[0].contains('/') { plugin.root.join(&argv[0]) } else { PathBuf::from(&argv[0]) };
         let mut child = Command::new(program);

@@ -91,7 +91,7 @@ impl Pty {
         (group, found)
     }
 
-    /// The agent in the foreground, by `HERDR_AGENT` of its processes, else by name (contract 8.2).
+    /// The agent in the foreground, by `HERDR_AGENT` of its processes, else by name (docs/measured/herdr.md 8.2).
     pub(super) fn agent(&self) -> Option<String> {
         const KNOWN: [&str; 5] = ["claude", "codex", "opencode", "pi", "cursor"];
         let (_, processes) = self.foreground();
@@ -107,7 +107,7 @@ impl Pty {
         })
     }
 
-    /// HUP, TERM after 0.26 s, KILL after 0.5 s (contract 13).
+    /// HUP, TERM after 0.26 s, KILL after 0.5 s (docs/measured/herdr.md 13).
     pub(super) fn end(&self) {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).expect("a child's id");
         std::thread::spawn(move || {

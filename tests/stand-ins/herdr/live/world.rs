@@ -1,4 +1,4 @@
-//! What the server knows: panes, logs, the focus. Ids as in contract 9.
+//! What the server knows: panes, logs, the focus. Ids as in docs/measured/herdr.md 9.
 
 use super::pty::Pty;
 use serde_json::{Value, json};
