@@ -17,7 +17,7 @@ const TEMPLATE: &str = include_str!("../../templates/herdr-plugin.toml");
 /// The content of `programs.json`: the plugin's processes get the PATH of a server that was started days
 /// ago, so what was checked is written down.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Programs {
+pub(crate) struct ProgramPaths {
     /// The version of this format.
     #[serde(rename = "schemaVersion")]
     pub(crate) schema_version: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Programs {
     pub(crate) herdr: Option<PathBuf>,
 }
 
-impl Programs {
+impl ProgramPaths {
     /// The programs that were found.
     pub(crate) fn new(createos: Option<&Path>, git: Option<&Path>, herdr: Option<&Path>) -> Self {
         let [createos, git, herdr] = [createos, git, herdr].map(|path| path.map(Into::into));
@@ -64,7 +64,7 @@ impl Programs {
 ///
 /// # Errors
 /// The binary's path is not UTF-8, so that it cannot stand in a manifest.
-pub(crate) fn files(program: &Path, programs: &Programs) -> Result<BTreeMap<&'static str, Vec<u8>>> {
+pub(crate) fn files(program: &Path, programs: &ProgramPaths) -> Result<BTreeMap<&'static str, Vec<u8>>> {
     let path = program.to_str().ok_or_else(|| {
         Error::cannot_run(format!("the path of this program is not UTF-8: {}", program.display()))
     })?;
@@ -99,14 +99,14 @@ mod tests {
     fn the_manifest_is_valid_and_runs_nothing_but_this_program() {
         let dir = tempfile::tempdir().unwrap();
         let odd = Path::new("/opt/a \"b\" \\ ü/createos-sandbox");
-        for (name, contents) in files(odd, &Programs::new(Some(Path::new("/c")), None, None)).unwrap() {
+        for (name, contents) in files(odd, &ProgramPaths::new(Some(Path::new("/c")), None, None)).unwrap() {
             std::fs::write(dir.path().join(name), contents).unwrap();
         }
         let manifest = Manifest::read(dir.path()).unwrap();
         assert_eq!(manifest.id, crate::paths::PLUGIN_ID);
         assert_eq!(manifest.version, env!("CARGO_PKG_VERSION"));
         assert_eq!(manifest.programs(), [odd.to_str().unwrap()]);
-        let programs = Programs::read(dir.path()).unwrap().unwrap();
+        let programs = ProgramPaths::read(dir.path()).unwrap().unwrap();
         assert_eq!(programs.entries().collect::<Vec<_>>(), [("createos", Path::new("/c"))]);
     }
 
@@ -123,6 +123,6 @@ mod tests {
 
     #[test]
     fn a_path_that_cannot_stand_in_a_manifest_is_refused() {
-        assert!(files(Path::new("/a\nb"), &Programs::default()).is_err());
+        assert!(files(Path::new("/a\nb"), &ProgramPaths::default()).is_err());
     }
 }

@@ -1,15 +1,12 @@
 //! A plan is applied under the lock, and only to what it was made from; then Herdr is told.
 
-use super::change::Purpose;
-use super::change::apply::Apply;
+use super::change::{self, Ledger, Purpose, Work};
 use super::observe::Observed;
 use super::observe::files::absolute;
 use super::observe::plugin::{bundled_files, registered};
-use super::observe::programs::Program;
 use super::plan::Plan;
 use super::receipt::Receipt;
 use super::talk::Talk;
-use super::template;
 use crate::command;
 use crate::error::{Error, IoContext, Result};
 use crate::herdr::{Herdr, Reload};
@@ -22,7 +19,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Another run is, or was, faster; or a change failed.
-pub(super) fn apply(
+pub(super) fn apply_plan(
     talk: &Talk<'_>,
     observed: &Observed,
     plan: &Plan,
@@ -31,17 +28,17 @@ pub(super) fn apply(
     // Two setups at once would not see each other's receipts.
     let _lock = lock(talk.paths)?;
     let before = unchanged(observed, talk.paths)?;
-    let apply = Apply {
+    let work = Work {
         paths: talk.paths,
         herdr: herdr(observed),
         diagnostics: match (&observed.diagnostics, purpose) {
             (Some(diagnostics), Purpose::Setup) => diagnostics.clone()?,
             _ => Default::default(),
         },
-        again: talk.request.again.clone(),
         quiet: talk.request.json,
+        ledger: Ledger::new(talk.paths, before.clone(), purpose),
     };
-    apply.all(&plan.changes, before, purpose)
+    change::apply(&plan.changes, before, work, &talk.request.again)
 }
 
 /// Lets running servers read their file again. It is worth a warning when they do not, no more.
@@ -98,12 +95,11 @@ pub(super) fn lock(paths: &Paths) -> Result<Option<File>> {
     }
 }
 
-/// The receipt, when everything that the plan is made from is still as it was seen: somebody may have set up while
-/// this run waited for an answer or for the lock.
+/// The receipt, when everything that the plan is made from is still as it was seen: another setup may have run while
+/// this one waited for an answer or for the lock.
 fn unchanged(seen: &Observed, paths: &Paths) -> Result<Option<Receipt>> {
     let receipt = Receipt::read(paths)?;
-    let registry = paths.herdr_config_dir().join("plugins.json");
-    let plugin = registered(&registry, &template::herdr().plugin.id);
+    let plugin = registered(paths);
     let same = Ok(&receipt) == seen.receipt.as_ref().map_err(|_| ())
         && plugin == seen.plugin
         && bundled_files(paths) == seen.bundle;
@@ -114,5 +110,5 @@ fn unchanged(seen: &Observed, paths: &Paths) -> Result<Option<Receipt>> {
 }
 
 fn herdr(observed: &Observed) -> Option<Herdr> {
-    observed.programs.get("herdr").and_then(Program::path).map(Herdr::new)
+    observed.path_of("herdr").map(Herdr::new)
 }

@@ -4,14 +4,13 @@ use super::checks::check::{Check, Status};
 use super::checks::programs::without_account;
 use super::install::{Installation, Installed, Machine, NotFirst};
 use super::observe::Observed;
-use super::observe::programs::Program;
 use super::request::Request;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::ui;
 
-/// Who decides.
+/// Who decides whether something is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Consent {
     /// The command line said yes.
@@ -20,7 +19,7 @@ pub(super) enum Consent {
     Ask,
     /// Only say what would be done.
     DryRun,
-    /// Nobody is there to ask, so no.
+    /// There is no terminal to ask on, so no.
     None,
 }
 
@@ -34,7 +33,7 @@ pub(super) fn installable<'a>(
     let mut found = Vec::new();
     with_machine(paths, |machine| {
         for check in failed {
-            let existing = observed.programs.get(check.id).and_then(Program::path);
+            let existing = observed.path_of(check.id);
             if let Some(installation) = Installation::find(check.id, existing, machine)? {
                 found.push((check, installation));
             }
@@ -111,7 +110,7 @@ fn with_machine<T>(paths: &Paths, run: impl FnOnce(&Machine<'_>) -> Result<T>) -
 }
 
 /// An installation failed. When what it was to bring is there all the same (its installer came that far,
-/// or somebody else was faster), that is used and said.
+/// or another run was faster), that is used and said.
 ///
 /// # Errors
 /// It is not there, and the installation's error says why.

@@ -87,15 +87,8 @@ fn version(check: &Check) -> Option<&str> {
     check.found.as_deref().filter(|_| is_program)
 }
 
-/// How a plan is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Detail {
-    /// With the unified diffs.
-    pub(super) diffs: bool,
-}
-
-/// The plan below its title.
-pub(super) fn plan(title: &str, plan: &Plan, paths: &Paths, detail: Detail) -> String {
+/// The plan below its title, with or without the unified diffs.
+pub(super) fn plan(title: &str, plan: &Plan, paths: &Paths, with_diffs: bool) -> String {
     let changes = match plan.changes.len() {
         0 => None,
         1 => Some("1 change".to_owned()),
@@ -121,7 +114,7 @@ pub(super) fn plan(title: &str, plan: &Plan, paths: &Paths, detail: Detail) -> S
         let row = format!("  {verb:<verb_width$}  {thing:<thing_width$}  {rest}");
         text.push_str(&visible(row.trim_end()));
         text.push('\n');
-        if let Some(diff) = change.filter(|_| detail.diffs).and_then(|change| change.step().diff()) {
+        if let Some(diff) = change.filter(|_| with_diffs).and_then(|change| change.step().diff()) {
             text.push_str(&indented(&diff));
         }
     }

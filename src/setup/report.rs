@@ -2,7 +2,7 @@
 //! and checked in as `docs/schema/setup.json`.
 
 use super::change::Line;
-use super::plan::Plan;
+use super::plan::{Plan, Warning};
 use super::request::Task;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -39,7 +39,7 @@ pub(crate) struct Report {
     /// What stays although something else was asked for, or although a setup is taken back.
     pub(crate) kept: Vec<ReportedChange>,
     /// What a person should know.
-    pub(crate) warnings: Vec<ReportedWarning>,
+    pub(crate) warnings: Vec<Warning>,
     /// What a person should know about the keys.
     pub(crate) notes: Vec<String>,
     /// The chords of each action afterwards.
@@ -66,17 +66,6 @@ pub(crate) struct ReportedChange {
     /// A unified diff, for text files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) diff: Option<String>,
-}
-
-/// Something that is not as it should be.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ReportedWarning {
-    /// One sentence.
-    pub(crate) message: String,
-    /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fix: Option<String>,
 }
 
 /// An action's chords.
@@ -148,11 +137,7 @@ impl Report {
         self.changes =
             changes.map(|known| ReportedChange::new(known.step().line(paths), known.step().diff())).collect();
         self.kept = plan.kept.iter().map(|line| ReportedChange::new(line.clone(), None)).collect();
-        self.warnings = plan
-            .warnings
-            .iter()
-            .map(|warning| ReportedWarning { message: warning.message.clone(), fix: warning.fix.clone() })
-            .collect();
+        self.warnings = plan.warnings.clone();
         self.notes = plan.notes.clone();
         self.block = plan.block.clone();
         self.keys = plan

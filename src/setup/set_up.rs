@@ -1,20 +1,18 @@
 //! A setup: look, install what is missing, plan, ask, apply.
 
-use super::carry_out::{apply, refuse_other_folder, reload};
+use super::carry_out::{apply_plan, refuse_other_folder, reload};
 use super::change::Purpose;
-use super::checks::{self, check::Check, context::Context};
-use super::observe::{Depth, Observed, observe, programs};
+use super::checks::{self, context::Context};
+use super::observe::{Observed, observe, programs};
 use super::offer::{self, Consent, explain_missing, use_instead};
 use super::plan::{Displaced, Plan, Warning, config, desired};
 use super::receipt::Progress;
 use super::report::Report;
 use super::request::Request;
 use super::talk::{Answer, Talk, host};
-use super::template;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::ui;
 use std::path::Path;
 
 /// Sets Herdr up; the exit code.
@@ -23,11 +21,9 @@ use std::path::Path;
 /// Something is missing, or a change failed; what was changed before it is taken back.
 pub(super) fn set_up(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
     let Talk { request, paths } = talk;
-    let template = template::herdr();
     let look = || {
-        let observed = observe(template, paths, request, Depth::Setup);
-        let context = Context::new(template, request, &observed, paths, ui::is_on_terminal());
-        let checks = checks::before_setup(&context);
+        let observed = observe(paths, request);
+        let checks = checks::before_setup(&Context::new(request, &observed, paths));
         (observed, checks)
     };
     let (mut observed, mut checks) = look();
@@ -72,7 +68,7 @@ pub(super) fn set_up(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
         plan = plan_with_warnings(talk, &request, &observed, &own)?;
         report.add_plan(&plan, paths);
     }
-    apply(talk, &observed, &plan, Purpose::Setup)?;
+    apply_plan(talk, &observed, &plan, Purpose::Setup)?;
     report.changed = true;
     if plan.edits_keys() {
         reload(talk, &observed);
@@ -83,12 +79,8 @@ pub(super) fn set_up(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
 
 /// What is to be done for this request, with what is worth a warning around it.
 fn plan_with_warnings(talk: &Talk<'_>, request: &Request, observed: &Observed, own: &Path) -> Result<Plan> {
-    let template = template::herdr();
     let mut plan = desired::plan_setup(request, observed, talk.paths, own)?;
-    let context = Context::new(template, request, observed, talk.paths, ui::is_on_terminal());
-    let shadowed = template.requirements.iter().filter_map(|one| checks::programs::shadowed(&context, one));
-    let shape = request.settings.shape.is_some().then(|| checks::settings::shape(&context));
-    let checks: Vec<Check> = shadowed.chain(shape).collect();
+    let checks = checks::around_a_plan(&Context::new(request, observed, talk.paths));
     plan.warnings.extend(checks.into_iter().filter_map(Warning::from_check));
     Ok(plan)
 }

@@ -1,13 +1,12 @@
 //! `--undo`: what setups did is taken back, and what stays is named.
 
-use super::carry_out::{apply, lock, refuse_other_folder, reload};
+use super::carry_out::{apply_plan, lock, refuse_other_folder, reload};
 use super::change::{BundleChange, Change, Leftover, Purpose};
-use super::observe::{Depth, Observed, observe};
+use super::observe::{Observed, observe};
 use super::plan::{Plan, leftovers, stays, undo};
-use super::render::{self, Detail};
+use super::render;
 use super::report::Report;
 use super::talk::Talk;
-use super::template;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -17,10 +16,10 @@ use crate::ui;
 /// Takes the setup back; the exit code.
 ///
 /// # Errors
-/// It cannot be taken back, or panes are tied to boxes and nobody could be asked.
+/// It cannot be taken back, or panes are tied to boxes and there was no terminal to ask on.
 pub(super) fn take_back(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
     let Talk { request, paths } = talk;
-    let observed = observe(template::herdr(), paths, request, Depth::Setup);
+    let observed = observe(paths, request);
     let receipt = observed.receipt.clone()?;
     if let Some(receipt) = &receipt {
         refuse_other_folder(receipt, paths)?;
@@ -33,7 +32,7 @@ pub(super) fn take_back(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
     report.add_plan(&plan, paths);
     if receipt.is_none() && plan.changes.is_empty() {
         let title = "There is nothing to take back: no setup is on record here, and none left anything.";
-        talk.say(render::plan(title, &plan, paths, Detail { diffs: false }).trim_end());
+        talk.say(render::plan(title, &plan, paths, false).trim_end());
         talk.say("Nothing was changed.");
         return Ok(talk.code(&plan));
     }
@@ -54,7 +53,7 @@ pub(super) fn take_back(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
     if !agreed {
         return Ok(Exit::failed_if(!request.dry_run));
     }
-    let short = apply(talk, &observed, &plan, Purpose::Undo)?;
+    let short = apply_plan(talk, &observed, &plan, Purpose::Undo)?;
     report.changed = true;
     if plan.edits_keys() {
         reload(talk, &observed);

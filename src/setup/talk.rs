@@ -6,7 +6,7 @@ use super::observe::Observed;
 use super::observe::programs::Program;
 use super::offer::Consent;
 use super::plan::{Displaced, Plan};
-use super::render::{self, Detail};
+use super::render;
 use super::request::Request;
 use super::template;
 use crate::error::Result;
@@ -39,7 +39,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Whether somebody is there who may be asked.
+    /// Whether a person is there who may be asked.
     pub(super) fn asks(&self) -> bool {
         !self.request.yes && !self.request.json && !self.request.dry_run && ui::is_on_terminal()
     }
@@ -65,10 +65,10 @@ impl Talk<'_> {
     }
 
     pub(super) fn show(&self, title: &str, plan: &Plan, diffs: bool) {
-        self.say(render::plan(title, plan, self.paths, Detail { diffs }));
+        self.say(render::plan(title, plan, self.paths, diffs));
     }
 
-    /// Shows the plan, and asks when somebody is there. False means that nothing is to be done.
+    /// Shows the plan, and asks when a person is there. False means that nothing is to be done.
     pub(super) fn go_ahead(&self, title: &str, plan: &Plan, question: &str, default: bool) -> Result<bool> {
         let asks = self.asks();
         self.show(title, plan, asks || self.request.dry_run);
@@ -122,7 +122,7 @@ impl Talk<'_> {
 /// The host with its version.
 pub(super) fn host(observed: &Observed) -> String {
     let title = &template::herdr().title;
-    match observed.programs.get("herdr") {
+    match observed.programs.get("herdr").map(|choice| &choice.program) {
         Some(Program::Found { text, .. }) => format!("{title} {}", ui::visible(text)),
         _ => title.clone(),
     }

@@ -85,7 +85,7 @@ impl Fix {
 pub(crate) struct KeyTemplate {
     /// The action, without the plugin's id.
     pub(crate) action: String,
-    /// The chord that it gets when nobody has it.
+    /// The chord that it gets when that is free.
     pub(crate) chord: Chord,
     /// What Herdr's help shows.
     pub(crate) description: String,

@@ -8,80 +8,62 @@ use super::{Change, FileChange};
 use crate::command::{self, Command};
 use crate::error::{Error, Result};
 use crate::fs::kill_point;
-use crate::herdr::{Diagnostics, Herdr};
 use crate::paths::Paths;
 use crate::setup::observe::files::absolute;
 use crate::setup::receipt::{Progress, Receipt, way};
 use std::path::Path;
 
-/// Everything that applying needs.
-pub(crate) struct Apply<'a> {
-    pub(crate) paths: &'a Paths,
-    /// None when an undo finds none and does not need it.
-    pub(crate) herdr: Option<Herdr>,
-    /// What Herdr said about `config.toml` before.
-    pub(crate) diagnostics: Diagnostics,
-    /// The command that finishes the run if it is ended half way.
-    pub(crate) again: Command,
-    /// The build's output goes to stderr, since stdout is one JSON document.
-    pub(crate) quiet: bool,
-}
-
-impl Apply<'_> {
-    /// Applies the changes in order. An undo may come out short: what it could not bring back is said, each with
-    /// the command that does.
-    ///
-    /// # Errors
-    /// A change failed; those before it were taken back, or the error says which were not.
-    pub(crate) fn all(
-        self,
-        changes: &[Change],
-        before: Option<Receipt>,
-        purpose: Purpose,
-    ) -> Result<Vec<Error>> {
-        let Self { paths, herdr, diagnostics, again, quiet } = self;
-        sweep(changes, before.as_ref(), paths);
-        let _half_way = HalfWay::begin(purpose, &again);
-        let ledger = Ledger::new(paths, before.clone(), purpose);
-        let mut work = Work { paths, herdr, diagnostics, quiet, ledger };
-        let prepared = match purpose {
-            Purpose::Setup => prepare(changes, &mut work.ledger, paths),
-            Purpose::Undo if before.is_some() => work.ledger.write(),
-            // What it does can be seen: an undo that is killed is finished by the next one.
-            Purpose::Undo => Ok(()),
-        };
-        if let Err(error) = prepared {
-            return Err(roll_back(&[], before, &mut work, error));
+/// Applies the changes in order, after the setup of the receipt `before`. An undo may come out short: what it could
+/// not bring back is said, each with the command that does. `again` finishes a run that is ended half way.
+///
+/// # Errors
+/// A change failed; those before it were taken back, or the error says which were not.
+pub(crate) fn apply(
+    changes: &[Change],
+    before: Option<Receipt>,
+    mut work: Work<'_>,
+    again: &Command,
+) -> Result<Vec<Error>> {
+    let (paths, purpose) = (work.paths, work.ledger.purpose());
+    sweep(changes, before.as_ref(), paths);
+    let _half_way = HalfWay::begin(purpose, again);
+    let prepared = match purpose {
+        Purpose::Setup => prepare(changes, &mut work.ledger, paths),
+        Purpose::Undo if before.is_some() => work.ledger.write(),
+        // Without a receipt an undo works from what is there, so one that is killed is finished by the next.
+        Purpose::Undo => Ok(()),
+    };
+    if let Err(error) = prepared {
+        return Err(roll_back(&[], before, &mut work, error));
+    }
+    kill_point();
+    let (mut done, mut short) = (Vec::new(), Vec::new());
+    for change in changes {
+        match change.step().apply(&mut work) {
+            Ok(Done::Already) => {}
+            Ok(Done::Made) => done.push(change),
+            Ok(Done::Short(error)) => {
+                done.push(change);
+                short.push(error);
+            }
+            Err(error) => {
+                done.extend(change.step().may_be_half().then_some(change));
+                return Err(roll_back(&done, before, &mut work, error));
+            }
         }
         kill_point();
-        let (mut done, mut short) = (Vec::new(), Vec::new());
-        for change in changes {
-            match change.step().apply(&mut work) {
-                Ok(Done::Already) => {}
-                Ok(Done::Made) => done.push(change),
-                Ok(Done::Short(error)) => {
-                    done.push(change);
-                    short.push(error);
-                }
-                Err(error) => {
-                    done.extend(change.step().may_be_half().then_some(change));
-                    return Err(roll_back(&done, before, &mut work, error));
-                }
-            }
-            kill_point();
-        }
-        match purpose {
-            Purpose::Setup => {
-                work.ledger.receipt.state = Progress::Complete;
-                if let Err(error) = work.ledger.write() {
-                    return Err(roll_back(&done, before, &mut work, error));
-                }
-            }
-            Purpose::Undo if before.is_some() => way::remove_with_folders(&work.ledger.receipt, paths)?,
-            Purpose::Undo => {}
-        }
-        Ok(short)
     }
+    match purpose {
+        Purpose::Setup => {
+            work.ledger.receipt.state = Progress::Complete;
+            if let Err(error) = work.ledger.write() {
+                return Err(roll_back(&done, before, &mut work, error));
+            }
+        }
+        Purpose::Undo if before.is_some() => way::remove_with_folders(&work.ledger.receipt, paths)?,
+        Purpose::Undo => {}
+    }
+    Ok(short)
 }
 
 /// The receipt and the originals. The receipt comes first, so that nothing is ever kept that no undo knows of.

@@ -50,7 +50,7 @@ fn write(folder: &Path, before: &Files, after: &Files, work: &mut Work<'_>) -> R
     for name in before.keys().filter(|name| !after.contains_key(*name)) {
         let path = folder.join(name);
         if crate::fs::irregular(&path).is_some() {
-            // We write files, so this is somebody else's.
+            // We write files only, so this is not ours.
             continue;
         }
         match std::fs::remove_file(&path) {
@@ -59,7 +59,7 @@ fn write(folder: &Path, before: &Files, after: &Files, work: &mut Work<'_>) -> R
         }
     }
     if after.is_empty() {
-        // It stays when somebody has put something of his own into it.
+        // It stays when something else is in it.
         let _not_empty = std::fs::remove_dir(folder);
     }
     Ok(())

@@ -103,7 +103,7 @@ impl Step for FileChange {
         let original = self.before.as_deref().map(|bytes| disk::keep_original(paths, bytes)).transpose()?;
         let after = self.after.as_deref().unwrap_or_default();
         if self.what == UserFile::Config {
-            // Undo compares key by key when somebody has changed the file.
+            // Undo compares key by key when the file was changed since.
             disk::keep_original(paths, after)?;
         }
         receipt.note_file(self.what, &self.path, original, digest(after));
@@ -139,7 +139,7 @@ impl Step for FileChange {
 
     fn revert(&self, work: &mut Work<'_>) -> Result<()> {
         let now = read(&self.path)?;
-        // A change that failed may not have been made; and what somebody wrote since is his.
+        // A change that failed may not have been made, and what was written since is not ours to replace.
         if now != self.before {
             if now != self.after {
                 return Err(Error::failed(format!("{} changed meanwhile", work.paths.show(&self.path))));

@@ -25,7 +25,7 @@ pub(crate) struct Ledger<'a> {
 
 impl<'a> Ledger<'a> {
     /// A run that begins with the receipt of earlier ones.
-    pub(super) fn new(paths: &'a Paths, before: Option<Receipt>, purpose: Purpose) -> Self {
+    pub(crate) fn new(paths: &'a Paths, before: Option<Receipt>, purpose: Purpose) -> Self {
         let receipt = Receipt { state: Progress::Applying, ..before.unwrap_or_default() };
         Self { paths, purpose, receipt, made: Vec::new() }
     }

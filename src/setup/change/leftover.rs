@@ -19,7 +19,7 @@ impl Step for Leftover {
         Line::new("remove", paths.show(&self.path), "left by a setup that did not come to its end")
     }
 
-    /// A folder into which somebody has put something meanwhile stays.
+    /// A folder stays when something was put into it meanwhile.
     fn apply(&self, work: &mut Work<'_>) -> Result<Done> {
         let path = &self.path;
         let is_folder_of_ours = path.starts_with(work.paths.data()) && path.is_dir();

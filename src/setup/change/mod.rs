@@ -1,7 +1,7 @@
 //! What a plan is made of: each difference between what is wanted and what is there, with everything to carry it out
 //! and to take it back.
 
-pub(super) mod apply;
+mod apply;
 mod build;
 mod bundle;
 mod file;
@@ -12,14 +12,15 @@ mod plugin;
 mod program;
 mod step;
 
+pub(crate) use apply::apply;
 pub(crate) use build::{BuildChange, missing_file};
 pub(crate) use bundle::BundleChange;
 pub(crate) use file::FileChange;
-pub(crate) use ledger::Purpose;
+pub(crate) use ledger::{Ledger, Purpose};
 pub(crate) use leftover::Leftover;
 pub(crate) use plugin::PluginChange;
 pub(crate) use program::ProgramChange;
-pub(crate) use step::{Line, Step};
+pub(crate) use step::{Line, Step, Work};
 
 /// A change; a plan is an ordered list of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

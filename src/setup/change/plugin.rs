@@ -93,8 +93,7 @@ fn register(from: &PluginState, to: &PluginState, purpose: Purpose, work: &Work<
 }
 
 fn state_now(paths: &Paths) -> Result<PluginState> {
-    let registry = paths.herdr_config_dir().join("plugins.json");
-    let now = registered(&registry, PLUGIN_ID).map_err(Error::failed)?;
+    let now = registered(paths).map_err(Error::failed)?;
     Ok(PluginState::from(now.as_ref().map(|registered| &registered.plugin)))
 }
 

@@ -5,7 +5,8 @@ use crate::config::{Config, ProviderKind, Settings};
 use crate::paths::Paths;
 use crate::setup::observe::{Observed, provider};
 use crate::setup::request::Request;
-use crate::setup::template::Template;
+use crate::setup::template::{self, Template};
+use crate::ui;
 
 /// An observation, and what it is judged for.
 pub(in crate::setup) struct Context<'a> {
@@ -19,14 +20,9 @@ pub(in crate::setup) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(in crate::setup) fn new(
-        template: &'static Template,
-        request: &'a Request,
-        observed: &'a Observed,
-        paths: &'a Paths,
-        on_terminal: bool,
-    ) -> Self {
+    pub(in crate::setup) fn new(request: &'a Request, observed: &'a Observed, paths: &'a Paths) -> Self {
         let provider = provider(&request.settings, &observed.config);
+        let (template, on_terminal) = (template::herdr(), ui::is_on_terminal());
         Self { template, request, observed, paths, provider, on_terminal }
     }
 

@@ -31,6 +31,13 @@ pub(super) fn before_setup(context: &Context<'_>) -> Vec<Check> {
     checks
 }
 
+/// What is worth a warning beside a plan.
+pub(super) fn around_a_plan(context: &Context<'_>) -> Vec<Check> {
+    let shadowed = context.template.requirements.iter().filter_map(|one| programs::shadowed(context, one));
+    let shape = context.request.settings.shape.is_some().then(|| settings::shape(context));
+    shadowed.chain(shape).collect()
+}
+
 /// Everything.
 pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     let mut checks = before_setup(context);

@@ -87,7 +87,7 @@ fn replaced_by(context: &Context<'_>, plugin: &Plugin) -> Option<&'static str> {
 fn as_written(context: &Context<'_>, manifest: &Manifest, says: String) -> Check {
     let programs = manifest.programs();
     let own = match programs.as_slice() {
-        [only] => bundle::files(Path::new(only), &bundle::Programs::default()).ok(),
+        [only] => bundle::files(Path::new(only), &bundle::ProgramPaths::default()).ok(),
         _ => None,
     };
     let own = own.as_ref().and_then(|files| files.get(bundle::MANIFEST));

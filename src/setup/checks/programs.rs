@@ -34,7 +34,7 @@ pub(super) fn os() -> Check {
 /// A program of the template. The id is leaked once for each requirement: they are few and stay for ever.
 pub(super) fn requirement(context: &Context<'_>, requirement: &'static Requirement) -> Check {
     let id = requirement.id.as_str();
-    let program = context.observed.programs.get(id).unwrap_or(&Program::Missing);
+    let program = context.observed.programs.get(id).map_or(&Program::Missing, |choice| &choice.program);
     if let Some(reason) = not_needed(context, requirement.needed) {
         let check = Check::skip(id, reason);
         return match program {
@@ -47,13 +47,13 @@ pub(super) fn requirement(context: &Context<'_>, requirement: &'static Requireme
 }
 
 /// Said when a shell runs another copy than the one that is used here.
-pub(in crate::setup) fn shadowed(context: &Context<'_>, requirement: &'static Requirement) -> Option<Check> {
+pub(super) fn shadowed(context: &Context<'_>, requirement: &'static Requirement) -> Option<Check> {
     let id = requirement.id.as_str();
-    let OnPath::Other(first) = context.observed.on_path.get(id)? else { return None };
+    let OnPath::Other(first) = &context.observed.programs.get(id)?.on_path else { return None };
     if not_needed(context, requirement.needed).is_some() {
         return None;
     }
-    let chosen = context.observed.programs.get(id)?.path()?;
+    let chosen = context.observed.path_of(id)?;
     let folder = context.paths.show(chosen.parent()?);
     let message = format!(
         "PATH leads to {} first, and {} is used here",
@@ -65,12 +65,11 @@ pub(in crate::setup) fn shadowed(context: &Context<'_>, requirement: &'static Re
 
 /// The official program, to be typed: by its path where a shell would run another one.
 fn createos<'a>(context: &Context<'_>, words: impl IntoIterator<Item = &'a str>) -> Command {
-    let chosen = context.observed.programs.get("createos").and_then(Program::path);
-    match (chosen, context.observed.on_path.get("createos")) {
-        (Some(path), Some(OnPath::Other(_) | OnPath::Nothing)) => {
-            command::program(path.to_string_lossy(), words)
-        }
-        _ => command::createos(words),
+    let choice = context.observed.programs.get("createos");
+    let other = choice.filter(|choice| choice.on_path != OnPath::Chosen);
+    match other.and_then(|choice| choice.program.path()) {
+        Some(path) => command::program(path.to_string_lossy(), words),
+        None => command::createos(words),
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn config(context: &Context<'_>) -> Check {
 }
 
 /// Whether the account has the shape.
-pub(in crate::setup) fn shape(context: &Context<'_>) -> Check {
+pub(super) fn shape(context: &Context<'_>) -> Check {
     let shape = context.config().shape;
     if !context.provider.has().limits {
         return match crate::local::knows_shape(shape.as_str()) {

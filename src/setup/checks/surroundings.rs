@@ -79,7 +79,7 @@ pub(super) fn config_owner(context: &Context<'_>) -> Check {
     }
 }
 
-/// Said only when root looks at somebody else's home.
+/// Said only when root looks at another user's home.
 pub(super) fn home_owner(context: &Context<'_>) -> Option<Check> {
     let uid = context.paths.foreign_home()?;
     Some(Check::warn("home-owner", crate::paths::is_foreign(uid)).fix("run it as that user, without sudo"))

@@ -146,7 +146,7 @@ fn does_not_run(why: &str) -> Error {
         .help("nothing was changed")
 }
 
-/// Keeps the file at `target` beside it: the first one for ever, since it may be somebody's own build.
+/// Keeps the file at `target` beside it: the first one for ever, since it may be a build of the user's own.
 fn keep(target: &Path) -> Result<Option<PathBuf>> {
     if target.symlink_metadata().is_err() {
         return Ok(None);

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use std::fmt;
 
-/// An address that nobody on the way can answer for.
+/// An address whose answer cannot be forged on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Url(String);
 

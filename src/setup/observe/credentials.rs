@@ -18,9 +18,9 @@ pub(crate) enum SignIn {
     /// It was not asked: no CLI, or the local provider.
     NotAsked,
     Usable,
-    /// The CLI refuses: nobody is signed in, or the session has ended.
+    /// The CLI refuses: it is not signed in, or its session has ended.
     SignedOut(String),
-    /// No answer that says either.
+    /// It gave no answer from which that could be told.
     Unclear(String),
 }
 

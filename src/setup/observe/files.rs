@@ -36,13 +36,13 @@ pub(crate) enum Owner {
         /// Where the change belongs.
         source: PathBuf,
     },
-    /// Nobody: it is no regular file, so it is not read either.
+    /// It is no regular file, so it is neither read nor written.
     Irregular {
         kind: &'static str,
         /// Where it is.
         real: PathBuf,
     },
-    /// Not us: it, or its folder, is read-only, somebody else's, or not there.
+    /// It, or its folder, is read-only, another user's, or not there.
     Fixed {
         /// Which of them, and how.
         reason: String,
@@ -94,7 +94,7 @@ impl FileSeen {
         let irregular = irregular(&real);
         let bytes = match read_regular(&real) {
             Ok(bytes) => Some(bytes),
-            // It is nobody's to read, and no fault of the file: its owner says so.
+            // Not read at all; `owner` says why.
             Err(_) if irregular.is_some() => None,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => {

@@ -12,42 +12,30 @@ use crate::createos::{Failure, Provider};
 use crate::error::Error;
 use crate::herdr::{Diagnostics, Herdr};
 use crate::paths::Paths;
-use crate::setup::bundle::Programs;
+use crate::setup::bundle::ProgramPaths;
 use crate::setup::receipt::Receipt;
-use crate::setup::request::{Request, WantedPlugin};
-use crate::setup::template::{Need, Requirement, Template};
+use crate::setup::request::{Request, Task, WantedPlugin};
+use crate::setup::template::{self, Need, Requirement};
 use crate::state::{Record, Store};
 use credentials::{Credentials, SignIn};
 use files::FileSeen;
 use plugin::{Checkout, Registered, bundled_files, checkout, registered, same_folder, starts};
-use programs::{Choice, OnPath, Program};
+use programs::Choice;
 use registry::registry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
-
-/// How much is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Depth {
-    /// What a setup needs to know.
-    Setup,
-    Doctor,
-}
 
 #[derive(Debug)]
 pub(crate) struct Observed {
-    /// Each requirement's program, by the requirement's id.
-    pub(crate) programs: BTreeMap<String, Program>,
-    /// Requirements whose program a variable names.
-    pub(crate) named: BTreeSet<String>,
+    /// The copy of each requirement's program that is used, by the requirement's id.
+    pub(crate) programs: BTreeMap<String, Choice>,
     /// The host of the package registry that the agent uses, where it uses one and its tool could be asked.
     pub(crate) registry: Option<String>,
-    /// What a shell runs under each program's name.
-    pub(crate) on_path: BTreeMap<String, OnPath>,
     /// Whether what the registered plugin's manifest starts can be started; none when that was not tried.
     pub(crate) starts: Option<Result<(), String>>,
     /// Where the official CLI's credential comes from.
     pub(crate) credentials: Credentials,
-    /// Whether it can be used.
+    /// Whether the official CLI can be used.
     pub(crate) sign_in: SignIn,
     /// The shapes of the account; none when they were not asked for.
     pub(crate) shapes: Option<Result<Vec<String>, Failure>>,
@@ -55,14 +43,14 @@ pub(crate) struct Observed {
     pub(crate) diagnostics: Option<Result<Diagnostics, Error>>,
     /// Whether a server runs and understands the client; none when that was not asked.
     pub(crate) server: Option<Result<Option<bool>, Error>>,
-    /// The plugin under our id; none when nobody has registered it.
+    /// The plugin under our id; none when it is not registered.
     pub(crate) plugin: Result<Option<Registered>, String>,
     /// The developer's checkout that is wanted; none when none is.
     pub(crate) checkout: Option<Result<Checkout, Error>>,
     /// The files of the bundled plugin's folder, as they are.
     pub(crate) bundle: BTreeMap<&'static str, Vec<u8>>,
     /// The programs that the bundled plugin has written down.
-    pub(crate) recorded: Result<Option<Programs>, Error>,
+    pub(crate) recorded: Result<Option<ProgramPaths>, Error>,
     pub(crate) config: FileSeen,
     pub(crate) keys: FileSeen,
     /// What an earlier setup did.
@@ -74,6 +62,11 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
+    /// Where the program of this requirement is.
+    pub(crate) fn path_of(&self, id: &str) -> Option<&Path> {
+        self.programs.get(id)?.program.path()
+    }
+
     /// What an earlier setup did, as far as it can be read.
     pub(crate) fn known_receipt(&self) -> Option<&Receipt> {
         self.receipt.as_ref().ok().and_then(Option::as_ref)
@@ -87,10 +80,12 @@ pub(crate) fn provider(flags: &Settings, config: &FileSeen) -> ProviderKind {
     flags.provider.or_else(in_file).unwrap_or_default()
 }
 
-pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, depth: Depth) -> Observed {
+/// The doctor looks at everything, a setup and an undo at what they need to know.
+pub(crate) fn observe(paths: &Paths, request: &Request) -> Observed {
+    let template = template::herdr();
     let config = FileSeen::look(&paths.plugin_config());
     let provider = provider(&request.settings, &config);
-    let everything = depth == Depth::Doctor;
+    let everything = request.task == Task::Doctor;
     let wanted = template.requirements.iter().filter(|requirement| {
         everything || requirement.needed != Need::Bun || request.plugin != WantedPlugin::Bundled
     });
@@ -119,7 +114,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
         let isolation = tried.then(|| scope.spawn(crate::local::probe));
 
         let keys = FileSeen::look(paths.herdr_config_file());
-        let plugin = registered(&paths.herdr_config_dir().join("plugins.json"), &template.plugin.id);
+        let plugin = registered(paths);
         let folder = paths.bundled_plugin();
         let starts = plugin.as_ref().ok().and_then(Option::as_ref).filter(|_| everything).map(|registered| {
             let is_bundled = same_folder(&registered.plugin.root, &folder);
@@ -127,9 +122,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
         });
         let (sign_in, shapes) = account.map_or((SignIn::NotAsked, None), join);
         Observed {
-            named: choices.iter().filter(|(_, choice)| choice.named).map(|(id, _)| id.clone()).collect(),
-            on_path: choices.iter().map(|(id, choice)| (id.clone(), choice.on_path.clone())).collect(),
-            programs: choices.into_iter().map(|(id, choice)| (id, choice.program)).collect(),
+            programs: choices,
             starts,
             registry: if everything { registry(&request.settings, &config) } else { None },
             credentials: Credentials::look(paths.home(), |name| {
@@ -145,7 +138,7 @@ pub(crate) fn observe(template: &Template, paths: &Paths, request: &Request, dep
                 WantedPlugin::Bundled | WantedPlugin::Github(_) => None,
             },
             bundle: bundled_files(paths),
-            recorded: Programs::read(&folder),
+            recorded: ProgramPaths::read(&folder),
             config,
             keys,
             receipt: Receipt::read(paths),

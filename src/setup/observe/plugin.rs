@@ -4,7 +4,7 @@ use super::programs;
 use crate::command;
 use crate::error::Error;
 use crate::herdr::{Manifest, Plugin, read_registry};
-use crate::paths::Paths;
+use crate::paths::{PLUGIN_ID, Paths};
 use crate::setup::bundle;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,8 +35,8 @@ pub(crate) fn same_folder(one: &Path, other: &Path) -> bool {
     one == other || other.canonicalize().is_ok_and(|real| real == one)
 }
 
-/// Whether the programs of the manifest can be started, as Herdr starts them: ours says its version, somebody
-/// else's is only looked for.
+/// Whether the programs of the manifest can be started, as Herdr starts them: ours says its version, another
+/// plugin's is only looked for.
 pub(super) fn starts(registered: &Registered, is_bundled: bool) -> Result<(), String> {
     let Ok(manifest) = &registered.manifest else { return Ok(()) };
     manifest.programs().into_iter().try_for_each(|program| {
@@ -55,10 +55,11 @@ pub(crate) fn bundled_files(paths: &Paths) -> BTreeMap<&'static str, Vec<u8>> {
         .collect()
 }
 
-/// The plugin with this id.
-pub(crate) fn registered(registry: &Path, id: &str) -> Result<Option<Registered>, String> {
-    let plugins = read_registry(registry).map_err(|error| error.to_string())?;
-    Ok(plugins.into_iter().find(|plugin| plugin.id == id).map(|plugin| {
+/// The plugin under our id in Herdr's registry.
+pub(crate) fn registered(paths: &Paths) -> Result<Option<Registered>, String> {
+    let registry = paths.herdr_config_dir().join("plugins.json");
+    let plugins = read_registry(&registry).map_err(|error| error.to_string())?;
+    Ok(plugins.into_iter().find(|plugin| plugin.id == PLUGIN_ID).map(|plugin| {
         let manifest = Manifest::read(&plugin.root).map_err(|error| error.to_string());
         let runs_on_bun = manifest.as_ref().is_ok_and(|manifest| manifest.runs_on_bun(&plugin.root));
         Registered { plugin, manifest, runs_on_bun }

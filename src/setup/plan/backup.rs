@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const SUFFIX: &str = ".before-createos";
 
 /// Where a copy of a file's bytes goes beside it; none when there is such a copy already, or when the bytes are what an
-/// earlier setup left: nobody has to have those back.
+/// earlier setup left, which are never given back.
 pub(super) fn needed(file: &FileSeen, receipt: Option<&Receipt>) -> Option<PathBuf> {
     let bytes = file.bytes.as_ref()?;
     let is_ours = receipt.is_some_and(|receipt| {

@@ -59,10 +59,10 @@ pub(super) fn plan_config(
         return Ok(());
     }
     if !file.owner.is_ours_to_write() {
-        plan.warnings.push(Warning {
-            message: format!("{} was not written: {}", paths.show(&file.path), file.owner),
-            fix: Some(format!("give it these settings:\n{}", String::from_utf8_lossy(&after).trim_end())),
-        });
+        plan.warn(
+            format!("{} was not written: {}", paths.show(&file.path), file.owner),
+            format!("give it these settings:\n{}", String::from_utf8_lossy(&after).trim_end()),
+        );
         return Ok(());
     }
     // A reset loses what earlier flags said, so it always leaves a copy.

@@ -6,7 +6,7 @@ use crate::keys::{self, Added, Chord, KeysError, Placed, State, Wanted};
 use crate::paths::Paths;
 use crate::setup::change::{Change, FileChange};
 use crate::setup::observe::Observed;
-use crate::setup::plan::{Displaced, Plan, Warning};
+use crate::setup::plan::{Displaced, Plan};
 use crate::setup::receipt::UserFile;
 use crate::setup::request::{Request, WantedPlugin};
 use crate::setup::template;
@@ -73,10 +73,10 @@ pub(super) fn plan_keys(
         return Ok(());
     }
     if !file.owner.is_ours_to_write() {
-        plan.warnings.push(Warning {
-            message: format!("{shown} was not written: {}", file.owner),
-            fix: Some(format!("put the block below {}", file.owner.by_hand())),
-        });
+        plan.warn(
+            format!("{shown} was not written: {}", file.owner),
+            format!("put the block below {}", file.owner.by_hand()),
+        );
         let more = notices.map_or_else(String::new, |patch| format!("\n{}\n", patch.new.trim()));
         plan.block = Some(format!("{}{more}", merged.block));
         plan.chords = chords(file.contents(), &request.keys);
@@ -147,13 +147,13 @@ fn without_rechosen(
             }
             // A dead entry stays, and the chord is added beside it.
             None if live.is_empty() => {}
-            None => plan.warnings.push(Warning {
-                message: format!(
+            None => plan.warn(
+                format!(
                     "{} is bound already by an entry of yours; --key {}={} was not applied",
                     wanted.action, wanted.action, wanted.chord
                 ),
-                fix: Some(format!("change that entry in {}", observed.keys.path.display())),
-            }),
+                format!("change that entry in {}", observed.keys.path.display()),
+            ),
         }
     }
     Ok((text, rebound))
@@ -163,16 +163,13 @@ fn without_rechosen(
 fn warn_direct(plan: &mut Plan, request: &Request) {
     for key in &request.keys {
         if request.chosen_keys.contains(&key.action) && !key.chord.is_prefixed() {
-            plan.warnings.push(Warning {
-                message: format!(
-                    "{} is then taken from every program in Herdr: it runs {}",
-                    key.chord, key.action
-                ),
-                fix: Some(format!(
+            plan.warn(
+                format!("{} is then taken from every program in Herdr: it runs {}", key.chord, key.action),
+                format!(
                     "put prefix+ before it: {}",
                     request.with_key(&key.action, &format!("prefix+{}", key.chord))
-                )),
-            });
+                ),
+            );
         }
     }
 }
@@ -184,10 +181,10 @@ fn note_placed(plan: &mut Plan, request: &Request, placed: &[Placed], text: &[u8
             (Some(chord), Some(refused)) => plan
                 .notes
                 .push(format!("{} is {}, so {} gets {chord}", refused.chord, refused.holder, placed.action)),
-            (None, Some(refused)) => plan.warnings.push(Warning {
-                message: format!("{} has no key: {} is {}", placed.action, refused.chord, refused.holder),
-                fix: Some(format!("choose one: {}", request.with_key(&placed.action, "CHORD"))),
-            }),
+            (None, Some(refused)) => plan.warn(
+                format!("{} has no key: {} is {}", placed.action, refused.chord, refused.holder),
+                format!("choose one: {}", request.with_key(&placed.action, "CHORD")),
+            ),
             _ => {}
         }
         if let (Some(chord), Some(field)) = (&placed.chord, &placed.displaces) {

@@ -3,14 +3,12 @@
 use crate::paths::Paths;
 use crate::setup::observe::{Observed, plugin};
 use crate::setup::receipt::way;
-use crate::setup::template;
 use std::path::PathBuf;
 
 /// Whether Herdr runs the plugin from our folder, or may: then the folder is in use.
 pub(in crate::setup) fn is_in_use(paths: &Paths) -> bool {
-    let registry = paths.herdr_config_dir().join("plugins.json");
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
-    match plugin::registered(&registry, &template::herdr().plugin.id) {
+    match plugin::registered(paths) {
         Ok(None) => false,
         Ok(Some(registered)) => real(registered.plugin.root) == real(paths.bundled_plugin()),
         Err(_unknown) => true,

@@ -16,6 +16,7 @@ use crate::keys::Chord;
 use crate::setup::change::{Change, Line};
 use crate::setup::checks::check::{Check, Status};
 use crate::setup::receipt::UserFile;
+use serde::Serialize;
 
 /// What is going to happen, and what is worth saying about it.
 #[derive(Debug, Default)]
@@ -55,10 +56,15 @@ pub(crate) struct Displaced {
     pub(crate) way_back: Command,
 }
 
-/// Something that is not as it should be and does not stop the setup.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Something that is not as it should be.
+// It does not stop the setup. The document of `--json` shows it as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ReportedWarning"))]
 pub(crate) struct Warning {
+    /// One sentence.
     pub(crate) message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fix: Option<String>,
 }
 
@@ -76,6 +82,10 @@ impl Plan {
     pub(crate) fn chord(&self, action: &str) -> Option<&str> {
         let (_, chords) = self.chords.iter().find(|(name, _)| name == action)?;
         chords.first().map(String::as_str)
+    }
+
+    fn warn(&mut self, message: impl Into<String>, fix: impl Into<String>) {
+        self.warnings.push(Warning { message: message.into(), fix: Some(fix.into()) });
     }
 
     /// Whether Herdr's `config.toml` changes.

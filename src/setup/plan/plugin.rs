@@ -1,10 +1,10 @@
 //! The plan for the plugin: the bundled one's files, its registration, and a checkout's build.
 
-use super::{Plan, Warning};
+use super::Plan;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::paths::Paths;
-use crate::setup::bundle::{self, Programs};
+use crate::setup::bundle::{self, ProgramPaths};
 use crate::setup::change::{BuildChange, BundleChange, Change, PluginChange, missing_file};
 use crate::setup::observe::plugin::Registered;
 use crate::setup::observe::{self, Observed};
@@ -56,7 +56,7 @@ pub(super) fn plan_plugin(
     if let Some(Ok(checkout)) = observed.checkout.as_ref().filter(|_| request.plugin != WantedPlugin::Bundled)
         && checkout.has_build
     {
-        let createos = observed.programs.get("createos").and_then(|program| program.path());
+        let createos = observed.path_of("createos");
         plan.changes.push(Change::Build(BuildChange {
             root: checkout.root.clone(),
             createos: createos.map(Into::into),
@@ -77,13 +77,13 @@ fn warn_of_boxes(plan: &mut Plan, from: &PluginState, to: &PluginState, observed
         1 => "1 pane is tied to a box".to_owned(),
         count => format!("{count} panes are tied to boxes"),
     };
-    plan.warnings.push(Warning {
-        message: format!("{tied} that the other plugin does not know: {}", names.join(", ")),
-        fix: Some(format!(
+    plan.warn(
+        format!("{tied} that the other plugin does not know: {}", names.join(", ")),
+        format!(
             "bring the work home and delete them first; they are listed by: {}",
             command::action("boxes")
-        )),
-    });
+        ),
+    );
 }
 
 /// The folder to link, in the spelling that the registry has when it is the same folder: Herdr stores real
@@ -102,16 +102,15 @@ fn plan_bundle(
     paths: &Paths,
     own: &Path,
 ) -> Result<()> {
-    let found = |id: &str| observed.programs.get(id).and_then(|program| program.path());
     let provider = observe::provider(&request.settings, &observed.config);
-    let createos = found("createos").filter(|_| provider.has().account);
+    let createos = observed.path_of("createos").filter(|_| provider.has().account);
     // A variable names Herdr for this shell only.
     let recorded = observed.recorded.as_ref().ok().and_then(Option::as_ref);
-    let herdr = match observed.named.contains("herdr") {
+    let herdr = match observed.programs.get("herdr").is_some_and(|choice| choice.named) {
         true => recorded.and_then(|recorded| recorded.herdr.as_deref()).filter(|path| path.exists()),
-        false => found("herdr"),
+        false => observed.path_of("herdr"),
     };
-    let after = bundle::files(own, &Programs::new(createos, found("git"), herdr))?;
+    let after = bundle::files(own, &ProgramPaths::new(createos, observed.path_of("git"), herdr))?;
     if observed.bundle == after {
         plan.right += 1;
     } else {

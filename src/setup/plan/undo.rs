@@ -25,13 +25,13 @@ pub(crate) fn plan_undo(receipt: Option<&Receipt>, observed: &Observed, paths: &
     // Keys first: they are what a person would miss the plugin by.
     for file in receipt.files.iter().rev() {
         let turned_on = receipt.notices.iter().any(|kept| kept.path == file.path);
-        plan_file(&mut plan, file, turned_on, paths, |now| match file.what {
+        give_back_file(&mut plan, file, turned_on, paths, |now| match file.what {
             UserFile::Keys => without_keys(now, receipt, file, paths),
             UserFile::Config => without_settings(now, file, paths),
         })?;
     }
     unrecorded::plan_unrecorded(&mut plan, receipt, observed, paths)?;
-    plan_plugin(&mut plan, receipt, observed, paths);
+    give_back_plugin(&mut plan, receipt, observed, paths);
     if let Some(program) = &receipt.program {
         let now = std::fs::read(&program.path).ok();
         if now.as_deref().map(digest) != Some(program.original) {
@@ -64,7 +64,7 @@ fn is_bundled(state: &PluginState, paths: &Paths) -> bool {
 /// What our entries leave when they are taken out: the file's new bytes, or none when nothing stays.
 type Rest = Option<Vec<u8>>;
 
-fn plan_file(
+fn give_back_file(
     plan: &mut Plan,
     file: &FileReceipt,
     turned_on: bool,
@@ -108,10 +108,10 @@ fn plan_file(
         return Ok(());
     }
     if !seen.owner.is_ours_to_write() {
-        plan.warnings.push(Warning {
-            message: format!("{} is not written: {}", paths.show(&file.path), seen.owner),
-            fix: Some(seen.owner.take_out().into()),
-        });
+        plan.warn(
+            format!("{} is not written: {}", paths.show(&file.path), seen.owner),
+            seen.owner.take_out(),
+        );
         return Ok(());
     }
     plan.changes.push(Change::File(FileChange::new(file.what, &file.path, Some(now), after, summary)));
@@ -176,7 +176,7 @@ fn without_settings(now: &[u8], file: &FileReceipt, paths: &Paths) -> Result<Res
     Ok(Some(ordered.map_or_else(|| format!("{rest:#}\n"), |settings| settings.to_json()).into_bytes()))
 }
 
-fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &Paths) {
+fn give_back_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &Paths) {
     let Some(known) = &receipt.plugin else { return };
     let mut original = known.again();
     if is_bundled(&original, paths) {
@@ -184,7 +184,7 @@ fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &
         original = PluginState::Absent;
     }
     let mut leave = |message: String, to: &PluginState| {
-        plan.warnings.push(Warning { message, fix: Some(format!("do it with: {}", to.command())) });
+        plan.warn(message, format!("do it with: {}", to.command()));
     };
     let registered = match &observed.plugin {
         Ok(registered) => registered,
@@ -199,16 +199,16 @@ fn plan_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &
     }
     let is_ours = now.is_at(&known.left) || now == PluginState::Absent;
     if !is_ours {
-        plan.warnings.push(Warning {
-            message: format!("the plugin stays, since somebody registered it anew: it is {now}"),
-            fix: Some(format!(
+        plan.warn(
+            format!("the plugin stays, since somebody registered it anew: it is {now}"),
+            format!(
                 "remove it with: {}",
                 crate::command::herdr(["plugin", "uninstall", crate::paths::PLUGIN_ID])
-            )),
-        });
+            ),
+        );
         return;
     }
-    if observed.programs.get("herdr").and_then(|program| program.path()).is_none() {
+    if observed.path_of("herdr").is_none() {
         leave("the plugin's registration stays, since herdr is not there".into(), &original);
         return;
     }

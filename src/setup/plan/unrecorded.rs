@@ -1,7 +1,7 @@
 //! What setups did that no receipt knows of, and that is theirs all the same: a registration that leads to our folder,
 //! entries below our marker with our words, a `config.json` with nothing but what every setup writes.
 
-use super::config as plan_config;
+use super::config::fresh;
 use crate::config::{ProviderKind, Settings};
 use crate::error::{Error, Result};
 use crate::keys;
@@ -10,7 +10,7 @@ use crate::setup::bundle;
 use crate::setup::change::{Change, FileChange, PluginChange};
 use crate::setup::observe::Observed;
 use crate::setup::observe::files::FileSeen;
-use crate::setup::plan::{Plan, Warning};
+use crate::setup::plan::Plan;
 use crate::setup::receipt::{PluginState, Receipt, UserFile};
 use crate::setup::request::keys::description;
 use crate::setup::template;
@@ -28,19 +28,19 @@ pub(super) fn plan_unrecorded(
     let is_known =
         |what: UserFile, file: &FileSeen| receipt.files.iter().any(|f| f.what == what && f.path == file.path);
     if !is_known(UserFile::Keys, &observed.keys) {
-        plan_keys(plan, &observed.keys, paths)?;
+        take_out_keys(plan, &observed.keys, paths)?;
     }
     if !is_known(UserFile::Config, &observed.config) {
-        plan_config(plan, &observed.config, paths);
+        take_out_config(plan, &observed.config, paths);
     }
     if receipt.plugin.is_none() {
-        plan_plugin(plan, observed, paths);
+        take_out_plugin(plan, observed, paths);
     }
     Ok(())
 }
 
 /// Each action's id with the words that a setup gives its binding.
-pub(in crate::setup) fn our_words() -> Vec<(String, String)> {
+fn our_words() -> Vec<(String, String)> {
     let known = &template::herdr().keys;
     let words = |action: &String| match known.iter().find(|key| key.action == *action) {
         Some(key) => key.description.clone(),
@@ -49,7 +49,7 @@ pub(in crate::setup) fn our_words() -> Vec<(String, String)> {
     bundle::actions().iter().map(|action| (format!("{PLUGIN_ID}.{action}"), words(action))).collect()
 }
 
-fn plan_keys(plan: &mut Plan, file: &FileSeen, paths: &Paths) -> Result<()> {
+fn take_out_keys(plan: &mut Plan, file: &FileSeen, paths: &Paths) -> Result<()> {
     let Some(now) = file.bytes.as_ref().filter(|_| file.unreadable.is_none()) else { return Ok(()) };
     let shown = paths.show(&file.path);
     let unmerged = match keys::unmerge_marked(now, &our_words()) {
@@ -66,10 +66,7 @@ fn plan_keys(plan: &mut Plan, file: &FileSeen, paths: &Paths) -> Result<()> {
         return Ok(());
     }
     if !file.owner.is_ours_to_write() {
-        plan.warnings.push(Warning {
-            message: format!("{shown} is not written: {}", file.owner),
-            fix: Some(file.owner.take_out().into()),
-        });
+        plan.warn(format!("{shown} is not written: {}", file.owner), file.owner.take_out());
         return Ok(());
     }
     let summary = "our entries go; no record of a setup has what was there before";
@@ -83,19 +80,15 @@ fn contains(text: &[u8], word: &str) -> bool {
     text.windows(word.len()).any(|window| window == word.as_bytes())
 }
 
-fn plan_config(plan: &mut Plan, file: &FileSeen, paths: &Paths) {
+fn take_out_config(plan: &mut Plan, file: &FileSeen, paths: &Paths) {
     let Some(now) = &file.bytes else { return };
-    let of_every_setup = [None, Some(ProviderKind::Local)].map(|provider| {
-        plan_config::fresh(&Settings { provider, ..Settings::default() }).to_json().into_bytes()
-    });
+    let of_every_setup = [None, Some(ProviderKind::Local)]
+        .map(|provider| fresh(&Settings { provider, ..Settings::default() }).to_json().into_bytes());
     if !of_every_setup.contains(now) {
         return;
     }
     if !file.owner.is_ours_to_write() {
-        plan.warnings.push(Warning {
-            message: format!("{} stays: {}", paths.show(&file.path), file.owner),
-            fix: Some("remove it by hand".into()),
-        });
+        plan.warn(format!("{} stays: {}", paths.show(&file.path), file.owner), "remove it by hand");
         return;
     }
     let summary = "it holds what every setup writes, and nothing else";
@@ -103,17 +96,17 @@ fn plan_config(plan: &mut Plan, file: &FileSeen, paths: &Paths) {
     plan.changes.push(Change::File(change));
 }
 
-fn plan_plugin(plan: &mut Plan, observed: &Observed, paths: &Paths) {
+fn take_out_plugin(plan: &mut Plan, observed: &Observed, paths: &Paths) {
     let Ok(Some(registered)) = &observed.plugin else { return };
     let now = PluginState::from(Some(&registered.plugin));
     if !now.is_at(&PluginState::Linked { root: paths.bundled_plugin(), enabled: true }) {
         return;
     }
-    if observed.programs.get("herdr").and_then(|program| program.path()).is_none() {
-        plan.warnings.push(Warning {
-            message: "the plugin's registration stays, since herdr is not there".into(),
-            fix: Some(format!("do it with: {}", PluginState::Absent.command())),
-        });
+    if observed.path_of("herdr").is_none() {
+        plan.warn(
+            "the plugin's registration stays, since herdr is not there",
+            format!("do it with: {}", PluginState::Absent.command()),
+        );
         return;
     }
     plan.changes.push(Change::Plugin(PluginChange { from: now, to: PluginState::Absent, commit: None }));

@@ -64,7 +64,7 @@ pub(crate) struct FileReceipt {
     pub(crate) original: Option<Digest>,
     /// What setups left, the last one at the end.
     pub(crate) left: Vec<Digest>,
-    /// Somebody else wrote it between two setups, so that the original is not what undo may give back.
+    /// Another program or person wrote it between two setups, so undo may not give back the original.
     #[serde(default)]
     pub(crate) edited_between: bool,
 }
@@ -177,8 +177,8 @@ impl Receipt {
         known.left.push(after);
     }
 
-    /// Notes that the registration is going to change. The first original stays, unless somebody has put another
-    /// plugin in place of the one that we left: that is what an undo gives back then.
+    /// Notes that the registration is going to change. The first original stays, unless another plugin was
+    /// put in place of the one that we left: then an undo gives that one back.
     pub(crate) fn note_plugin(&mut self, from: &PluginState, to: &PluginState, commit: Option<&str>) {
         let commit = commit.map(str::to_owned);
         match &mut self.plugin {

@@ -1,4 +1,4 @@
-//! The way down to the receipt: what on it is provably ours, and how it goes without taking along anything else.
+//! The way down to the receipt: what on it is provably ours, and how it goes without anything else.
 
 use super::Receipt;
 use super::disk::{self, NAME};
@@ -33,7 +33,7 @@ pub(in crate::setup) fn remove_staged(path: &Path, paths: &Paths) -> std::io::Re
 
 /// Whether what lies at `below` is ours, as seen from a folder beside which the way begins: a folder that the way
 /// leads through, the receipt, an original that is `recorded` or has its own hash as its name, or something staged
-/// beside them. Folders in which such names happen to be are not on the way, and nobody's but their maker's.
+/// beside them. Other folders in which such names happen to be are not ours.
 fn is_ours(path: &Path, below: &Path, is_folder: bool, paths: &Paths, recorded: &[Digest]) -> bool {
     let receipts = paths.receipts();
     let is_the_end = |folder: &Path| !folder.as_os_str().is_empty() && receipts.ends_with(folder);
@@ -109,7 +109,7 @@ pub(in crate::setup) fn remove_with_folders(known: &Receipt, paths: &Paths) -> R
     let pieces: Vec<PathBuf> = pieces.iter().filter_map(moved).collect();
     remove_pieces(&pieces).at("remove", outermost)?;
     if staged.exists() {
-        // Somebody has put something into it in this very moment.
+        // Another program has put something into it in this very moment.
         std::fs::rename(&staged, outermost).at("give back", outermost)?;
     }
     std::fs::remove_dir(&place).at("remove", &place)

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// What a shell finds under the name `createos`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ShimState {
-    /// There is no link, and nobody asked for one.
+    /// There is no link.
     Absent,
     /// The link is there and comes first on PATH.
     First,

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Set for whatever we start under the name `createos`: `<process id>:<depth>`. exec keeps the process id, so
-/// meeting our own means that somebody passed the call straight back.
+/// meeting our own means that the call was passed straight back.
 pub(super) const LOOP: &str = "CREATEOS_SANDBOX_SHIM";
 /// How many of us may call each other through other programs; scripts nest a few levels at most.
 const DEEPEST: u32 = 16;
