@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 pub(super) fn doctor(checks: &[Check], columns: Option<usize>) -> String {
     let title = crate::command::setup().flag("--doctor");
     let mut text = format!("{title}\n\n{}\n", list(checks, columns));
-    let summary = Summary::of(checks);
+    let summary = Summary::count(checks);
     let mut parts = Vec::new();
     if summary.failed > 0 {
         parts.push(format!("{} failed", summary.failed));

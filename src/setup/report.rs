@@ -128,7 +128,7 @@ impl Report {
     }
 
     pub(crate) fn add_checks(&mut self, checks: Vec<Check>) {
-        self.summary = Summary::of(&checks);
+        self.summary = Summary::count(&checks);
         self.checks = checks;
     }
 

@@ -142,7 +142,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    pub(crate) fn of(checks: &[Check]) -> Self {
+    pub(crate) fn count(checks: &[Check]) -> Self {
         let count = |status| checks.iter().filter(|check| check.status == status).count();
         Self {
             ok: count(Status::Ok),
