@@ -4,29 +4,21 @@ use super::change::{Change, Line};
 use super::plan::{Plan, Warning};
 use crate::paths::Paths;
 use crate::setup::checks::check::{Check, Status, Summary};
-use crate::ui::{Tone, coloured, visible, wrap};
+use crate::ui::{Tone, coloured, count, visible, wrap};
 use unicode_width::UnicodeWidthStr;
 
 /// The doctor's report, for a terminal of so many columns; `None` breaks no line.
 pub(super) fn doctor(checks: &[Check], columns: Option<usize>) -> String {
     let title = crate::command::setup().flag("--doctor");
     let mut text = format!("{title}\n\n{}\n", list(checks, columns));
-    let summary = Summary::count(checks);
-    let mut parts = Vec::new();
-    if summary.failed > 0 {
-        parts.push(format!("{} failed", summary.failed));
-    }
-    if summary.warnings > 0 {
-        parts.push(format!(
-            "{} {}",
-            summary.warnings,
-            if summary.warnings == 1 { "warning" } else { "warnings" }
-        ));
-    }
-    if summary.notes > 0 {
-        parts.push(format!("{} {}", summary.notes, if summary.notes == 1 { "note" } else { "notes" }));
-    }
-    parts.push(format!("{} ok", summary.ok));
+    let Summary { ok, warnings, notes, failed, .. } = Summary::count(checks);
+    let faults = [
+        (failed, format!("{failed} failed")),
+        (warnings, count(warnings as u64, "warning")),
+        (notes, count(notes as u64, "note")),
+    ];
+    let faults = faults.into_iter().filter(|(number, _)| *number > 0).map(|(_, words)| words);
+    let parts: Vec<String> = faults.chain([format!("{ok} ok")]).collect();
     text.push_str(&format!("{}. Nothing was changed.", parts.join(", ")));
     text
 }
@@ -89,11 +81,7 @@ fn version(check: &Check) -> Option<&str> {
 
 /// The plan below its title, with or without the unified diffs.
 pub(super) fn plan(title: &str, plan: &Plan, paths: &Paths, with_diffs: bool) -> String {
-    let changes = match plan.changes.len() {
-        0 => None,
-        1 => Some("1 change".to_owned()),
-        count => Some(format!("{count} changes")),
-    };
+    let changes = (!plan.changes.is_empty()).then(|| count(plan.changes.len() as u64, "change"));
     let right = (plan.right > 0).then(|| format!("{} already right", plan.right));
     let counts: Vec<String> = changes.into_iter().chain(right).collect();
     let counts = if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) };

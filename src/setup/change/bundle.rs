@@ -2,7 +2,7 @@
 
 use super::step::{Done, Line, Step, Work};
 use crate::error::{IoContext, Result};
-use crate::fs::{Mode, write_atomic};
+use crate::fs::{IfThere, Mode, write_atomic};
 use crate::paths::Paths;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -53,10 +53,7 @@ fn write(folder: &Path, before: &Files, after: &Files, work: &mut Work<'_>) -> R
             // We write files only, so this is not ours.
             continue;
         }
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            result => result.at("remove", &path)?,
-        }
+        std::fs::remove_file(&path).if_there().at("remove", &path)?;
     }
     if after.is_empty() {
         // It stays when something else is in it.

@@ -2,7 +2,7 @@
 
 use super::step::{Done, Line, Step, Work};
 use crate::error::{Error, IoContext, Result};
-use crate::fs::{Mode, digest, kill_point, write_atomic};
+use crate::fs::{IfThere, Mode, digest, kill_point, read_if_there, write_atomic};
 use crate::keys::{Added, Patch};
 use crate::paths::Paths;
 use crate::setup::receipt::{KeysReceipt, NoticesReceipt, Receipt, UserFile, disk};
@@ -66,7 +66,7 @@ impl FileChange {
     /// Nothing was changed, so no backup of it is wanted. One that cannot be removed does no harm.
     fn drop_backup(&self) {
         if let (Some(backup), Some(before)) = (&self.backup, &self.before)
-            && read(backup).is_ok_and(|kept| kept.as_ref() == Some(before))
+            && read_if_there(backup).is_ok_and(|kept| kept.as_ref() == Some(before))
         {
             let _stays = std::fs::remove_file(backup);
         }
@@ -126,7 +126,7 @@ impl Step for FileChange {
             work.ledger.make(folder)?;
         }
         // Herdr rewrites its file too, without a lock: look again just before the write.
-        if read(path)? != self.before {
+        if read_if_there(path)? != self.before {
             return Err(Error::failed(format!("{} changed meanwhile", work.paths.show(path)))
                 .help("run the command again"));
         }
@@ -138,7 +138,7 @@ impl Step for FileChange {
     }
 
     fn revert(&self, work: &mut Work<'_>) -> Result<()> {
-        let now = read(&self.path)?;
+        let now = read_if_there(&self.path)?;
         // A change that failed may not have been made, and what was written since is not ours to replace.
         if now != self.before {
             if now != self.after {
@@ -167,15 +167,6 @@ fn check_keys(work: &Work<'_>) -> Result<()> {
         )))
 }
 
-/// A file's bytes; none when it does not exist.
-pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
-    match crate::fs::read_regular(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io("read", path, &error)),
-    }
-}
-
 /// A copy with the original's mode.
 fn back_up(path: &Path, backup: &Path, bytes: &[u8]) -> Result<()> {
     write_atomic(backup, bytes, Mode::Private)?;
@@ -192,10 +183,7 @@ fn restore(path: &Path, before: Option<&[u8]>) -> Result<()> {
             if let Some(kind) = crate::fs::irregular(&real) {
                 return Err(Error::failed(format!("{} is {kind}, not a regular file", real.display())));
             }
-            match std::fs::remove_file(&real) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-                result => result.at("remove", &real),
-            }
+            std::fs::remove_file(&real).if_there().map(|_gone| ()).at("remove", &real)
         }
     }
 }

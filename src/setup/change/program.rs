@@ -1,9 +1,8 @@
 //! A program that gets its old bytes back.
 
-use super::file::read;
 use super::step::{Done, Line, Step, Work};
 use crate::error::{IoContext, Result};
-use crate::fs::{Mode, write_atomic};
+use crate::fs::{Mode, read_if_there, write_atomic};
 use crate::paths::Paths;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -36,7 +35,7 @@ impl Step for ProgramChange {
 
 /// Gives a program these bytes. It may be running, so it is replaced and not overwritten; its mode stays.
 pub(super) fn put_back(path: &Path, bytes: &[u8]) -> Result<()> {
-    match read(path)? {
+    match read_if_there(path)? {
         Some(now) if now == bytes => Ok(()),
         Some(_) => write_atomic(path, bytes, Mode::Shared),
         None => {

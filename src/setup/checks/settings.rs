@@ -3,6 +3,7 @@
 use super::check::Check;
 use super::context::Context;
 use crate::config::{Config, ProviderKind, Settings};
+use crate::ui::count;
 
 /// The plugin's `config.json`.
 pub(super) fn config(context: &Context<'_>) -> Check {
@@ -75,11 +76,10 @@ pub(super) fn egress(context: &Context<'_>) -> Check {
     if !context.provider.has().egress {
         return Check::fail("egress", NOT_LOCAL).fix(context.forced().only("--egress", "none")).required();
     }
-    let rules = config.egress.len();
-    let plural = if rules == 1 { "rule" } else { "rules" };
+    let rules = count(config.egress.len() as u64, "rule");
     let spec = config.agent.spec();
     if spec.install.is_none() {
-        return Check::ok("egress", format!("{rules} {plural}; a {} needs none", spec.title.to_lowercase()));
+        return Check::ok("egress", format!("{rules}; a {} needs none", spec.title.to_lowercase()));
     }
     let registry = spec.registry.as_ref().map(|_| context.observed.registry.as_deref());
     let needed = spec.needed_hosts().chain(registry.flatten());
@@ -104,10 +104,10 @@ pub(super) fn egress(context: &Context<'_>) -> Check {
     ];
     let unknown: Vec<&str> = unknown.into_iter().flatten().filter(|_| !everything).collect();
     if unknown.is_empty() {
-        return Check::ok("egress", format!("{rules} {plural}; {} and its installer pass", spec.title));
+        return Check::ok("egress", format!("{rules}; {} and its installer pass", spec.title));
     }
     let message = format!(
-        "{rules} {plural}; what is known of {} passes, but nobody here knows the host of {}",
+        "{rules}; what is known of {} passes, but nobody here knows the host of {}",
         spec.title,
         unknown.join(" and ")
     );

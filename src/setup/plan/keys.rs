@@ -10,6 +10,7 @@ use crate::setup::plan::{Displaced, Plan};
 use crate::setup::receipt::UserFile;
 use crate::setup::request::{Request, WantedPlugin};
 use crate::setup::template;
+use crate::ui;
 
 pub(super) fn plan_keys(
     plan: &mut Plan,
@@ -83,10 +84,9 @@ pub(super) fn plan_keys(
         return Ok(());
     }
     let count = merged.added.as_ref().map_or(0, |added| added.entries.len());
-    let plural = if count == 1 { "binding" } else { "bindings" };
     let place =
         if merged.after_line == 0 { String::new() } else { format!(" after line {}", merged.after_line) };
-    let bindings = (count > 0).then(|| format!("{count} {plural}{place}"));
+    let bindings = (count > 0).then(|| format!("{}{place}", ui::count(count as u64, "binding")));
     let on = notices.as_ref().map(|_| "Herdr's notices on".to_owned());
     plan.chords = chords(&text, &request.keys);
     let summary = bindings.into_iter().chain(on).collect::<Vec<_>>().join(", ");
