@@ -72,16 +72,8 @@ fn every_citation_names_a_page_and_a_section_that_exist() {
                 seen += 1;
             }
         }
-        for word in [
-            "contract `",
-            "docs/measured/createos-cli.md ?",
-            "docs/measured/createos-cli.md 3.15",
-            "docs/measured/createos-cli.md 4.1",
-            "docs/measured/createos-cli.md ?",
-            "quirk Q",
-            "(Q1",
-            "(Q2",
-        ] {
+        // As citations were before the notes were here.
+        for word in ["contract `", "(contract ", "quirk Q", "quirks Q", "(Q1", "(Q2"] {
             assert!(!text.contains(word), "{file}: [{word}] cites no page of docs/measured");
         }
     }
