@@ -1,4 +1,4 @@
-//! A command that somebody is asked to type: the one way to put it into words, so that what we print works as it
+//! A command that a person is asked to type: the one way to put it into words, so that what we print works as it
 //! is printed. No sentence spells a command itself.
 
 use std::fmt;
@@ -43,14 +43,12 @@ pub(crate) fn herdr<'a>(words: impl IntoIterator<Item = &'a str>) -> Command {
     program("herdr", words)
 }
 
-/// Any program.
 pub(crate) fn program<'a>(name: impl Into<String>, words: impl IntoIterator<Item = &'a str>) -> Command {
     let parts = words.into_iter().map(|word| vec![word.to_owned()]).collect();
     Command { variables: Vec::new(), program: name.into(), parts }
 }
 
 impl Command {
-    /// One more word.
     #[must_use]
     pub(crate) fn word(mut self, word: impl Into<String>) -> Self {
         self.parts.push(vec![word.into()]);

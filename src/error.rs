@@ -53,7 +53,7 @@ impl Error {
 
     /// An I/O error, never without its path.
     pub(crate) fn io(doing: &str, path: &Path, source: &std::io::Error) -> Self {
-        // A temporary file's error ends with its own name, which helps nobody.
+        // A temporary file's error ends with the file's random name.
         let words = source.to_string();
         let words = words.rsplit_once(" at path \"").map_or(words.as_str(), |(words, _)| words);
         Self::failed(format!("could not {doing} {}: {words}", path.display())).help(match source.kind() {
@@ -74,7 +74,7 @@ impl Error {
     #[must_use]
     pub(crate) fn help(mut self, hint: impl Into<String>) -> Self {
         let hint = hint.into();
-        // Words of another program may be none; an empty line would help nobody.
+        // Another program may have said nothing: no empty line for that.
         if !hint.trim().is_empty() {
             self.hints.push(hint);
         }
@@ -109,7 +109,6 @@ impl Error {
         &self.hints
     }
 
-    /// The process exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self.kind {
             Kind::Failed => Exit::FAILED,

@@ -1,6 +1,5 @@
 //! How a process of ours ends, as docs/exit-codes.md has it.
 
-/// An exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Exit(u8);
 

@@ -121,8 +121,8 @@ impl Paths {
         self.herdr_state.join("plugins").join(PLUGIN_ID)
     }
 
-    /// Folders for sockets, best first: short ones, since a socket's path must be. Whoever uses one must
-    /// make it with mode 0700 and check its owner. The last one is the same in every environment.
+    /// Folders for sockets, best first: short ones, since a socket's path has to be short. The folder is to be made
+    /// with mode 0700, and its owner to be checked. The last one is the same in every environment.
     pub(crate) fn sockets() -> Vec<PathBuf> {
         let absolute =
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -142,7 +142,7 @@ impl Paths {
         (rustix::process::geteuid().is_root() && owner != 0).then_some(owner)
     }
 
-    /// Refuses to write below somebody else's home as root.
+    /// Refuses to write below another user's home as root.
     ///
     /// # Errors
     /// We are root, the home folder is not, and `folder` is in it.
@@ -164,7 +164,7 @@ impl Paths {
     }
 }
 
-/// Why root does not write into somebody's home.
+/// Why root does not write into a user's home.
 pub(crate) fn is_foreign(uid: u32) -> String {
     format!("HOME belongs to uid {uid}, and this runs as root")
 }

@@ -1,6 +1,5 @@
 //! Randomness of the system: for ids, for names that must not collide, for words that a box must not guess.
 
-/// So many random bytes.
 pub(crate) fn bytes<const COUNT: usize>() -> [u8; COUNT] {
     let mut bytes = [0; COUNT];
     getrandom::fill(&mut bytes).expect("every system that this runs on gives random bytes");

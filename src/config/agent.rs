@@ -21,7 +21,6 @@ pub(crate) struct AgentSpec {
     /// The name in `config.json`, which is that of its table.
     #[serde(skip)]
     name: String,
-    /// The name for people.
     pub(crate) title: String,
     /// The `HERDR_AGENT` value by which Herdr classifies the pane; none for a shell.
     #[serde(default)]

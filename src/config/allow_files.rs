@@ -57,7 +57,7 @@ impl AllowFiles {
     }
 
     /// What counts for the worktree with this top folder, which has no links on its way.
-    pub(super) fn of(&self, root: &Path) -> Vec<Allow> {
+    pub(super) fn for_worktree(&self, root: &Path) -> Vec<Allow> {
         let mut allows = Vec::new();
         for (worktree, patterns) in &self.0 {
             let everywhere = worktree == EVERYWHERE;
@@ -100,7 +100,7 @@ mod tests {
         let files = AllowFiles::parse(&value).unwrap();
         assert_eq!(files.value(), value);
         let of: Vec<_> = files
-            .of(Path::new("/w"))
+            .for_worktree(Path::new("/w"))
             .into_iter()
             .map(|allow| (allow.pattern.to_string(), allow.everywhere))
             .collect();

@@ -23,7 +23,7 @@ impl Config {
         Rules {
             excludes: self.excludes.clone(),
             allow_secrets: self.allow_secrets.clone(),
-            allow_files: self.allow_files.of(root),
+            allow_files: self.allow_files.for_worktree(root),
             trusted: None,
         }
     }

@@ -14,7 +14,6 @@ const PROTECTING: [Key; 4] = [Key::Egress, Key::Excludes, Key::SyncExcludes, Key
 pub(crate) struct Dropped {
     /// The key as it was written; empty for a file that is not a JSON object.
     pub(crate) key: String,
-    /// Why.
     pub(crate) reason: String,
     /// The protecting settings that would be weaker without it.
     pub(crate) loosens: Vec<Key>,
@@ -88,8 +87,8 @@ fn protecting(key: Key) -> Vec<Key> {
     PROTECTING.into_iter().filter(|known| *known == key).collect()
 }
 
-/// What a key that nobody knows may have been meant to protect: what its name is near to or has in it, and where that
-/// tells nothing and it holds a list, any of the lists.
+/// What an unknown key may have been meant to protect, by its name. Where the name tells nothing and the value is a
+/// list, it may be any of the lists.
 fn meant(name: &str, value: &Value) -> Vec<Key> {
     if value.is_null() {
         return Vec::new();

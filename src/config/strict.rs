@@ -1,4 +1,4 @@
-//! A file that has to be right as a whole, and what a person is told who wrote it.
+//! The file read strictly: it has to be right as a whole, and the error says where it is not.
 
 use super::settings::Settings;
 use crate::command::Command;
@@ -12,7 +12,6 @@ pub(crate) struct BadConfig {
     pub(crate) line: usize,
     /// Column, from 1.
     pub(crate) column: usize,
-    /// What is wrong.
     pub(crate) reason: String,
     /// A repair would lose a protection, so that only a person can do it.
     pub(crate) protects: bool,

@@ -11,7 +11,6 @@ const CREATE: Duration = Duration::from_secs(300);
 /// What a new sandbox should be.
 #[derive(Debug, Clone)]
 pub(crate) struct CreateSpec {
-    /// Its name.
     pub(crate) name: BoxName,
     /// Its shape, as `s-2vcpu-4gb`.
     pub(crate) shape: String,
@@ -28,9 +27,7 @@ pub(crate) struct CreateSpec {
 /// A sandbox that was made.
 #[derive(Debug, Clone)]
 pub(crate) struct Created {
-    /// Its full id.
     pub(crate) id: BoxId,
-    /// Its name.
     pub(crate) name: BoxName,
 }
 

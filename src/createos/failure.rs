@@ -10,7 +10,6 @@ use std::fmt;
 /// A provider call that failed.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
-    /// What it means.
     pub(crate) refusal: Refusal,
     /// The call, as in `sandbox create`.
     pub(crate) verb: String,
@@ -45,7 +44,7 @@ impl Failure {
         Self { refusal: words.refusal(), verb: verb.into(), words: shown }
     }
 
-    /// Whether what the call asked for may have happened all the same: nobody clearly said no.
+    /// Whether what the call asked for may have happened all the same, because the service did not clearly refuse it.
     pub(crate) fn may_have_happened(&self) -> bool {
         match self.refusal {
             Refusal::SignedOut
@@ -71,7 +70,7 @@ impl Failure {
         }
     }
 
-    /// Whether the same call may do better soon: nobody has said no, the connection or the service failed.
+    /// Whether the same call may succeed soon: it was not refused, the connection or the service failed.
     pub(super) fn may_pass(&self) -> bool {
         matches!(
             self.refusal,

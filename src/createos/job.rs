@@ -20,7 +20,7 @@ const STARTED_BEFORE: i64 = 75;
 const NO_FOLDER: i64 = 76;
 
 /// Prints the exit code of the run in the folder `$1`, or `running`, then where the output that follows begins: at
-/// `$2`, or later when there is far more than anybody reads.
+/// `$2`, or later when there is too much output to read.
 const LOOK: &str = r#"d=$1 at=$2; code=running
 [ -f "$d/code" ] && code=$(cat "$d/code")
 size=$(wc -c <"$d/log") 2>/dev/null || size=0

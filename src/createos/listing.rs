@@ -10,7 +10,6 @@ const PAGE: usize = 500;
 /// A listing longer than this is given up as incomplete.
 const MAX_ROWS: usize = 50_000;
 
-/// Which sandboxes to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Those that live, `creating` among them.

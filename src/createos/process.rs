@@ -12,20 +12,16 @@ use std::time::Duration;
 pub(crate) struct StartSpec {
     /// Its folder in the box.
     pub(crate) cwd: String,
-    /// Rows of its PTY.
     pub(crate) rows: u16,
-    /// Columns of its PTY.
     pub(crate) cols: u16,
     /// The program in the box, resolved there to an absolute path.
     pub(crate) program: String,
-    /// Its arguments.
     pub(crate) args: Vec<String>,
 }
 
 /// A process as the provider shows it; only what we use.
 #[derive(Debug, Clone)]
 pub(crate) struct ProcessView {
-    /// Its id.
     pub(crate) id: ProcessId,
     /// It runs and can be attached to (docs/measured/createos-cli.md 4.2).
     pub(crate) running: bool,

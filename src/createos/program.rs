@@ -36,7 +36,6 @@ impl Own {
         Some(Self { path, metadata })
     }
 
-    /// Its real path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

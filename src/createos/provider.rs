@@ -52,7 +52,6 @@ impl Provider {
         self
     }
 
-    /// Which one it is.
     pub(crate) fn kind(&self) -> ProviderKind {
         self.kind
     }
@@ -73,7 +72,7 @@ impl Provider {
         (self.kind == ProviderKind::Local).then_some("local").into_iter()
     }
 
-    /// Every call that nobody watches has its time limit, and none can be built without.
+    /// Every call that no person watches has a time limit: none can be built without one.
     fn base<'a>(&self, limit: Duration) -> Run<'a> {
         let run = self.quiet().limit(limit).env("NO_COLOR", "1");
         match &self.stop {

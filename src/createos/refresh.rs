@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The CLI renews a session in its last minute (docs/measured/createos-cli.md 3.1), in seconds.
 const EARLY: i64 = 60;
-/// So many seconds before that the session is waited for: who starts now may come to ask in that minute.
+/// A call that starts so many seconds before the last minute may still reach the service in it, so it waits, too.
 const MARGIN: i64 = 5;
 /// How long the call that renews may take.
 const CALL: Duration = Duration::from_secs(30);
@@ -49,9 +49,9 @@ impl Provider {
         self.session_ends().is_some_and(|ends| ends - now() < EARLY + MARGIN)
     }
 
-    /// The lock of whoever renews this session on this machine; `None` when it cannot be had.
+    /// The lock under which one process of this machine renews the session; `None` when it cannot be had.
     pub(super) fn alone(&self, session: &Path) -> Option<Lock> {
-        // The last one is the same for whoever asks, whatever its environment says.
+        // The last folder is the same for every process, whatever its environment says.
         let folder = Paths::sockets().pop()?;
         private_folder(&folder).ok()?;
         let name = digest(session.as_os_str().as_bytes()).to_string();
@@ -67,7 +67,6 @@ impl Provider {
     }
 }
 
-/// Seconds since 1970.
 fn now() -> i64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

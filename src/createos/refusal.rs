@@ -3,7 +3,7 @@
 /// What a failure means for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Nobody is signed in, or the session has ended.
+    /// There is no session, or it has ended.
     SignedOut,
     /// The provider does not find it. Beyond 200 rows that is no proof (docs/measured/createos-cli.md 4.5).
     NotFound,
@@ -15,9 +15,7 @@ pub(crate) enum Refusal {
     DailyCap,
     /// The shape is not in the account's plan.
     Shape,
-    /// No credit left.
     Credit,
-    /// Too many requests.
     Rate,
     /// `pause` and `resume` of CLI 0.0.24 and older (docs/measured/createos-cli.md 3.14).
     LifecycleBroken,

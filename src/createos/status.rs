@@ -5,9 +5,7 @@ use std::fmt;
 /// A sandbox's status (docs/measured/createos-cli.md 4.1). An unknown word is kept, not guessed at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// Being made.
     Creating,
-    /// Up.
     Running,
     /// On its way to paused.
     Pausing,
@@ -17,7 +15,6 @@ pub(crate) enum Status {
     Resuming,
     /// Its snapshot is being copied.
     Forking,
-    /// Being deleted.
     Destroying,
     /// Gone: the only word that proves it.
     Destroyed,

@@ -8,11 +8,9 @@ use serde_json::Value;
 /// A sandbox as `get` and `list` show it; only what we use.
 #[derive(Debug, Clone)]
 pub(crate) struct BoxView {
-    /// Full id.
     pub(crate) id: BoxId,
-    /// Its name, raw text of anybody: may be empty, may be hostile.
+    /// Raw text from outside: it may be empty or hostile.
     pub(crate) name: String,
-    /// Its status.
     pub(crate) status: Status,
     /// Seconds without activity after which it pauses by itself.
     pub(crate) auto_pause_seconds: Option<u64>,

@@ -19,12 +19,10 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// What they mean.
     pub(super) fn refusal(&self) -> Refusal {
         classify(&self.code, &self.text, !self.hint.is_empty())
     }
 
-    /// For people.
     pub(super) fn shown(&self) -> String {
         match self.hint.is_empty() {
             true => self.text.clone(),

@@ -8,7 +8,6 @@ use std::time::Duration;
 /// What a program that ended has left.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// Exit status or signal.
     pub(crate) status: ExitStatus,
     /// Captured stdout; empty when it was inherited or streamed.
     pub(crate) stdout: Vec<u8>,
@@ -22,7 +21,6 @@ impl Ended {
         self.status.code().unwrap_or_else(|| 128 + self.status.signal().unwrap_or(0))
     }
 
-    /// Exit code 0.
     pub(crate) fn success(&self) -> bool {
         self.status.success()
     }
@@ -43,34 +41,20 @@ impl Ended {
 pub(crate) enum ExecError {
     /// It could not be started.
     #[error("could not start {program}: {source}")]
-    Start {
-        /// The program as it was asked for.
-        program: String,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    Start { program: String, source: std::io::Error },
     /// It ran longer than its limit and was killed, with its whole process group.
     #[error("{program} did not finish within {} s and was stopped", limit.as_secs())]
     TimedOut {
-        /// The program as it was asked for.
         program: String,
         /// The limit that it had.
         limit: Duration,
     },
     /// The person pressed Ctrl-C; it was killed, with its whole process group.
     #[error("interrupted while {program} ran")]
-    Interrupted {
-        /// The program as it was asked for.
-        program: String,
-    },
+    Interrupted { program: String },
     /// Feeding its stdin, or passing its stdout on, failed.
     #[error("could not talk to {program}: {source}")]
-    Pipe {
-        /// The program as it was asked for.
-        program: String,
-        /// What failed.
-        source: std::io::Error,
-    },
+    Pipe { program: String, source: std::io::Error },
 }
 
 impl From<ExecError> for Error {

@@ -26,6 +26,11 @@ struct Running {
 }
 
 impl Running {
+    fn of_child(child: &Child, leads: bool) -> Option<Self> {
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw)?;
+        Some(Self { pid, leads })
+    }
+
     fn tell(self, signal: Signal) {
         let _already_gone =
             if self.leads { kill_process_group(self.pid, signal) } else { kill_process(self.pid, signal) };
@@ -77,7 +82,7 @@ pub(crate) fn end_together(asks: fn() -> bool, last_words: fn()) -> std::io::Res
     Ok(())
 }
 
-/// Stays here for the rest of the process when a signal is about to end it, so that nobody reads half a report.
+/// Stays here for the rest of the process when a signal is about to end it, so that no half of a report is printed.
 pub(crate) fn stay_when_ending() {
     while ENDING.load(Ordering::SeqCst) {
         std::thread::sleep(LOOK);
@@ -88,19 +93,14 @@ pub(crate) fn stay_when_ending() {
 pub(super) fn start(leads: bool, start: impl FnOnce() -> std::io::Result<Child>) -> std::io::Result<Child> {
     let mut running = running();
     let child = start()?;
-    running.extend(of(&child, leads));
+    running.extend(Running::of_child(&child, leads));
     Ok(child)
 }
 
 /// It has ended and was waited for.
 pub(super) fn ended(child: &Child) {
     let mut running = running();
-    running.retain(|program| Some(program.pid) != of(child, false).map(|known| known.pid));
-}
-
-fn of(child: &Child, leads: bool) -> Option<Running> {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw)?;
-    Some(Running { pid, leads })
+    running.retain(|program| Some(program.pid) != Running::of_child(child, false).map(|known| known.pid));
 }
 
 fn running() -> MutexGuard<'static, Vec<Running>> {

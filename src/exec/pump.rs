@@ -19,7 +19,7 @@ pub(super) fn capture(stream: File, abandoned: &AtomicBool) -> std::io::Result<V
     Ok(kept)
 }
 
-/// Passes on what comes. `abandoned` says that nobody may be left to close the stream.
+/// Passes on what comes. Once it is `abandoned`, the stream may never be closed and is not waited for.
 pub(super) fn pump(
     mut stream: File,
     abandoned: &AtomicBool,

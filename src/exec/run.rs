@@ -66,28 +66,24 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Adds one argument.
     #[must_use]
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.args.push(arg.as_ref().to_owned());
         self
     }
 
-    /// Adds several arguments.
     #[must_use]
     pub(crate) fn args<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(mut self, args: I) -> Self {
         self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
-    /// Sets a variable.
     #[must_use]
     pub(crate) fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
         self
     }
 
-    /// Removes a variable.
     #[must_use]
     pub(crate) fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().to_owned(), None));
@@ -101,7 +97,6 @@ impl<'a> Run<'a> {
         self
     }
 
-    /// Runs in this folder.
     #[must_use]
     pub(crate) fn cwd(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cwd = Some(folder.into());

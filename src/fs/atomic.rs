@@ -33,7 +33,7 @@ impl Mode {
 ///
 /// # Errors
 /// Anything that keeps the write from being complete; the old contents are then still there. What is there
-/// is a device, a FIFO, a socket or a folder, which is nobody's to replace.
+/// is a device, a FIFO, a socket or a folder, which is never replaced.
 pub(crate) fn write_atomic(path: &Path, contents: &[u8], new: Mode) -> Result<()> {
     let real = resolve(path)?;
     let folder = real.parent().ok_or_else(|| Error::failed(format!("{} has no folder", real.display())))?;
@@ -80,7 +80,7 @@ pub(crate) fn can_replace(old: &Metadata, folder: &Metadata) -> bool {
     may_give((old.uid(), old.gid()), rustix::process::geteuid().as_raw(), &groups)
 }
 
-/// Only root gives files away; anybody may choose among his own groups.
+/// Only root gives files away; a user may choose among the groups that he is in.
 fn may_give((owner, group): (u32, u32), me: u32, groups: &[u32]) -> bool {
     me == 0 || (owner == me && groups.contains(&group))
 }

@@ -27,7 +27,7 @@ impl Lock {
         }
     }
 
-    /// Whether somebody holds the lock. Looking takes it shared, so that two who look do not see each other.
+    /// Whether the lock is held. Looking takes it shared, so that two processes that look do not see each other.
     ///
     /// # Errors
     /// The file cannot be opened, created or locked.
@@ -42,7 +42,7 @@ impl Lock {
         }
     }
 
-    /// As [`Lock::try_take`], but tries again for a moment: somebody may be looking just now.
+    /// As [`Lock::try_take`], but tries again for a moment: another process may be looking just now.
     ///
     /// # Errors
     /// The file cannot be opened, created or locked.
@@ -57,7 +57,7 @@ impl Lock {
         Ok(None)
     }
 
-    /// Takes the lock if nobody holds it; `None` when somebody does.
+    /// Takes the lock; `None` when it is held.
     ///
     /// # Errors
     /// The file cannot be opened, created or locked.
@@ -74,7 +74,7 @@ impl Lock {
     }
 }
 
-/// Whether the file is still the one at its place: the lock of one that was removed meanwhile keeps nobody out.
+/// Whether the file is still the one at its place: the lock of a removed file does not exclude anything.
 fn is_at(file: &File, path: &Path) -> bool {
     let place = |metadata: Metadata| (metadata.dev(), metadata.ino());
     file.metadata().map(place).ok() == std::fs::metadata(path).map(place).ok()

@@ -1,4 +1,4 @@
-//! Folders that nobody else can enter, in places where everybody can make one.
+//! Folders that only their owner can enter, also in places where every user can make one.
 
 use crate::error::{Error, IoContext, Result};
 use rustix::fs::{AtFlags, CWD, FileType, Mode};
@@ -17,7 +17,7 @@ pub(crate) fn make_private(folder: &Path) -> Result<()> {
 /// Makes the folder with mode 0700 if it is missing, and closes it to others.
 ///
 /// # Errors
-/// It cannot be made, is no folder, or is somebody else's, who could have prepared it.
+/// It cannot be made, is no folder, or belongs to another user, who could have prepared it.
 pub(crate) fn private_folder(folder: &Path) -> Result<()> {
     match std::fs::DirBuilder::new().mode(0o700).create(folder) {
         Err(source) if source.kind() == ErrorKind::AlreadyExists => {}

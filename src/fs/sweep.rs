@@ -55,7 +55,7 @@ fn into(root: &Path, folder: &Path, is_ours: IsOurs<'_>, found: &mut Vec<PathBuf
     Some(())
 }
 
-/// Removes what [`all_of`] found, piece by piece: what somebody has put there since stays, with its folders.
+/// Removes what [`all_of`] found, piece by piece: what was put there since stays, with its folders.
 ///
 /// # Errors
 /// A piece cannot be removed.

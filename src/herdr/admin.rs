@@ -16,7 +16,6 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// An install fetches a repository and runs its build.
 const INSTALL_LIMIT: Duration = Duration::from_secs(600);
 
-/// What a reload did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reload {
     /// No server runs; the file is read when one starts.

@@ -90,7 +90,7 @@ impl Herdr {
         self.call_within(LIMIT, args)
     }
 
-    /// The same call as by somebody who is in no pane.
+    /// The same call as from outside of every pane.
     pub(super) fn call_from_nowhere<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
         &self,
         args: I,

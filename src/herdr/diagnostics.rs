@@ -14,7 +14,6 @@ impl Diagnostics {
         Self { lines: lines.map(str::to_owned).collect() }
     }
 
-    /// Every line.
     pub(crate) fn lines(&self) -> &[String] {
         &self.lines
     }

@@ -5,10 +5,9 @@ use serde_json::Value;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Who called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// A key in Herdr: nobody sees our output.
+    /// A key in Herdr: our output is not shown anywhere.
     Key,
     /// `herdr plugin action invoke`, or our own command line.
     CommandLine,
@@ -20,7 +19,6 @@ pub(crate) enum Caller {
 /// of the pane in which the server was started (docs/measured/herdr.md 6.1).
 #[derive(Debug, Clone)]
 pub(crate) struct Invocation {
-    /// Who called.
     pub(crate) caller: Caller,
     /// Our output goes into Herdr's log, which keeps the first 64 KiB of it (docs/measured/herdr.md 4.6).
     pub(crate) logged: bool,
@@ -39,7 +37,6 @@ pub(crate) struct Invocation {
 /// A pane that moved.
 #[derive(Debug, Clone)]
 pub(crate) struct Moved {
-    /// What it is now.
     pub(crate) pane: Pane,
 }
 

@@ -35,9 +35,7 @@ struct Item {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {reason}", path.display())]
 pub(crate) struct BadManifest {
-    /// The file.
     pub(crate) path: PathBuf,
-    /// What is wrong.
     pub(crate) reason: String,
 }
 

@@ -37,15 +37,12 @@ fn opaque(text: &str) -> Result<&str, NotAHerdrId> {
 /// A pane as Herdr shows it; only what we use.
 #[derive(Debug, Clone)]
 pub(crate) struct Pane {
-    /// Its id now.
     pub(crate) id: PaneId,
     /// The tab that it is in.
     pub(crate) tab: Option<TabId>,
-    /// Its terminal.
     pub(crate) terminal: TerminalId,
-    /// Its folder.
     pub(crate) cwd: Option<PathBuf>,
-    /// Its name: the title of a plugin's pane, or what somebody has called it.
+    /// The title of a plugin's pane, or the name that a person gave it.
     pub(crate) label: Option<String>,
 }
 
@@ -112,7 +109,7 @@ impl Herdr {
         Self::one(&self.call(["pane", "current"])?)
     }
 
-    /// The pane that has the focus of the person now, whoever asks; `None` when there is none.
+    /// The pane that has the person's focus now, from wherever it is asked; `None` when there is none.
     ///
     /// # Errors
     /// See [`HerdrError`].

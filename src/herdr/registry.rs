@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 /// A plugin as Herdr has registered it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Plugin {
-    /// Its id.
     #[serde(rename = "plugin_id")]
     pub(crate) id: String,
     /// Its version at the time of registration.
@@ -17,13 +16,10 @@ pub(crate) struct Plugin {
     /// The folder with its manifest; a real path.
     #[serde(rename = "plugin_root", default)]
     pub(crate) root: PathBuf,
-    /// Its manifest.
     #[serde(rename = "manifest_path", default)]
     pub(crate) manifest: PathBuf,
-    /// Whether Herdr runs it.
     #[serde(default = "yes")]
     pub(crate) enabled: bool,
-    /// Where it came from.
     #[serde(default)]
     source: RawSource,
 }
@@ -100,7 +96,6 @@ impl Plugin {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {reason}", path.display())]
 pub(crate) struct BadRegistry {
-    /// The file.
     pub(crate) path: PathBuf,
     /// What is wrong with it.
     pub(crate) reason: String,

@@ -48,7 +48,7 @@ impl Store {
         Lock::is_held(&self.record_lock(id))
     }
 
-    /// Waits until nobody else opens a pane for this record.
+    /// Waits until no other process opens a pane for this record.
     ///
     /// # Errors
     /// The lock file cannot be opened.
@@ -78,7 +78,7 @@ impl Store {
         self.folder().join("locks").join(format!("holding-{id}.lock"))
     }
 
-    /// Waits until nobody else brings this record's agent back: two would start two agents.
+    /// Waits until no other process brings this record's agent back: two would start two agents.
     ///
     /// # Errors
     /// The lock file cannot be opened.
@@ -87,7 +87,7 @@ impl Store {
         Lock::wait(&self.agent_lock(id))
     }
 
-    /// Whether somebody brings this record's agent back just now.
+    /// Whether a process brings this record's agent back just now.
     ///
     /// # Errors
     /// The lock file cannot be opened.
@@ -135,7 +135,7 @@ impl Store {
     }
 
     /// Removes locks of panes and records that are gone, after Herdr's start: terminals have new ids then,
-    /// so nobody asks for the old ones. One that is held stays.
+    /// so the old ones are not used any more. One that is held stays.
     pub(crate) fn sweep_locks(&self, records: &[Record]) {
         for entry in std::fs::read_dir(self.folder().join("locks")).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -17,7 +17,6 @@ const KEPT: usize = 100;
 /// A box that is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PastBox {
-    /// Its name.
     pub(crate) name: String,
     /// The folder of its ledger.
     pub(crate) folder: PathBuf,

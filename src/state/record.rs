@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Seconds since 1970.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
@@ -32,7 +31,7 @@ impl RecordId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Phase {
-    /// A reservation: its box is being made, or will be. Whoever finds it without an owner finishes it.
+    /// A reservation: its box is being made, or will be. One without an owner is finished by the next action.
     Starting,
     /// A mapping: the box is up or was.
     Ready,
@@ -47,7 +46,6 @@ pub(crate) enum Phase {
 pub(crate) struct Outcome {
     /// The agent runs.
     pub(crate) ok: bool,
-    /// What went wrong.
     #[serde(default)]
     pub(crate) error: String,
     /// What to do about it.
@@ -64,7 +62,6 @@ pub(crate) struct Outcome {
 /// One pane, one worktree, one box.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// Its id.
     pub(crate) id: RecordId,
     /// How far it has come.
     pub(crate) phase: Phase,
@@ -79,7 +76,6 @@ pub(crate) struct Record {
     /// That pane's last known id: for the reconcile after a restart, and for people.
     #[serde(default)]
     pub(crate) pane: Option<PaneId>,
-    /// Who made the box.
     pub(crate) provider: ProviderKind,
     /// The box's name; known before the box exists.
     #[serde(rename = "box")]

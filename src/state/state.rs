@@ -19,7 +19,6 @@ const ANSWERS: usize = 200;
 /// A box that was once in this state folder.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Made {
-    /// Its name.
     pub(crate) name: BoxName,
     /// Who made it; none of one that was remembered by an earlier version.
     #[serde(default)]
@@ -72,7 +71,6 @@ impl Default for State {
 }
 
 impl State {
-    /// A record by its id.
     pub(crate) fn record(&self, id: &RecordId) -> Option<&Record> {
         self.records.iter().find(|record| record.id == *id)
     }
@@ -82,7 +80,6 @@ impl State {
         self.records.iter_mut().find(|record| record.id == *id)
     }
 
-    /// Forgets a record.
     pub(crate) fn forget(&mut self, id: &RecordId) {
         self.records.retain(|record| record.id != *id);
     }

@@ -18,7 +18,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     folder: PathBuf,
-    /// What was read last: who looks again and again reads the file once.
+    /// What was read last, so that a process that looks again and again reads the file once.
     seen: Arc<Mutex<Option<Seen>>>,
 }
 
@@ -62,7 +62,6 @@ impl Store {
         }
     }
 
-    /// The folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -179,7 +178,7 @@ impl Store {
             }
             Ok(())
         })?;
-        // Whoever still holds the lock looks at the record before anything else.
+        // A process that still holds the lock looks at the record before anything else.
         for path in [self.record_lock(&record.id), self.wake_file(&record.id)] {
             let _already_gone = std::fs::remove_file(path);
         }
@@ -321,7 +320,7 @@ mod tests {
             tab: None,
         };
         let worktree = state.records[0].worktree.clone();
-        // The pane with the last record's id is somebody else's: ids are given anew.
+        // The pane with the last record's id is another one now: ids are given anew.
         let panes = [pane("w1:p1", &worktree.join("src")), pane("w1:p4", Path::new("/elsewhere"))];
         let orphans = rebind(&mut state, &panes);
         assert_eq!(orphans, [state.records[1].id.clone(), state.records[3].id.clone()]);

@@ -10,7 +10,6 @@ use crate::fs::{digest, read_if_there};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What was taken over.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct TakenOver {
     /// So many boxes, none of which was known.
@@ -176,7 +175,7 @@ mod tests {
             "\"w1:p4\":{\"box\":\"hd-web-later1\",\"boxId\":\"sb-02J\",\"local\":\"/w\"}",
         );
         std::fs::write(&file, &later).unwrap();
-        // Somebody who looks sees it, and changes nothing.
+        // A reader sees it, and changes nothing.
         assert_eq!(Store::peek(dir.path()).unwrap().records.len(), 1);
         assert!(store.read().unwrap().records.is_empty());
         assert_eq!(take_over(&store).unwrap().count, 1, "one that was deleted here does not come again");

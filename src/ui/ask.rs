@@ -20,12 +20,9 @@ pub(crate) fn is_asking() -> bool {
     !NOTHING_IS_ASKED.load(Ordering::SeqCst)
 }
 
-/// What was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// Yes.
     Yes,
-    /// No.
     No,
     /// One of the letters that were offered beside yes and no.
     Other(char),
@@ -49,7 +46,7 @@ pub(crate) fn choose(question: &str, default: bool, others: &[char]) -> Result<S
         // The question hides the cursor, and only an answer shows it again.
         let _gone = super::raw_note(b"\x1b[?25h\n");
         if source.kind() == io::ErrorKind::Interrupted {
-            // The signal may still be on its way to those who would end us by it.
+            // The signal may still be on its way to the handlers that would end us by it.
             std::mem::forget(asking);
             return Error::new(
                 Kind::Interrupted,
@@ -94,8 +91,8 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Takes a key; `Some` when that is the answer. Only Enter alone is the default: whoever types `quit`,
-    /// `stop` or anything else that is not a yes has not said yes.
+    /// Takes a key; `Some` when that is the answer. Only Enter alone is the default: `quit`, `stop` and
+    /// everything else that is not a yes is a no.
     fn take(&mut self, key: &Key) -> Option<Said> {
         match key {
             Key::Char('y' | 'Y') if self.word.is_empty() => return Some(Said::Yes),

@@ -58,7 +58,7 @@ pub(crate) fn lost_a_line() -> bool {
     LOST.get().is_some()
 }
 
-/// A write to a pipe that nobody reads any more counts as done.
+/// A write to a pipe that is not read any more counts as done.
 ///
 /// # Errors
 /// Every other failure of the write.
@@ -77,7 +77,6 @@ pub(crate) fn ending(code: Exit) -> Exit {
     code.max(Exit::FAILED)
 }
 
-/// One line on stderr.
 pub(crate) fn note(text: impl AsRef<str>) {
     let text = format!("{}\n", text.as_ref());
     let stderr = std::io::stderr();
@@ -104,7 +103,6 @@ pub(crate) fn raw_note(bytes: &[u8]) -> std::io::Result<()> {
     whole(std::io::stderr().lock(), bytes)
 }
 
-/// An error on stderr.
 pub(crate) fn report(error: &Error) {
     note(format_error(error));
 }

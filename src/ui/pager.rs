@@ -5,9 +5,7 @@ use unicode_width::UnicodeWidthChar;
 /// What a line is, which decides its colour and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shade {
-    /// Ordinary text.
     Plain,
-    /// A heading.
     Heading,
     /// A place in a file.
     Hunk,
@@ -41,14 +39,11 @@ impl Shade {
 /// One line of text with its shade. The text has no control characters: see `ui::visible`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Toned {
-    /// What it is.
     pub(crate) shade: Shade,
-    /// The text.
     pub(crate) text: String,
 }
 
 impl Toned {
-    /// A line.
     pub(crate) fn new(shade: Shade, text: impl Into<String>) -> Self {
         Self { shade, text: text.into() }
     }

@@ -9,9 +9,7 @@ use std::os::fd::AsFd;
 /// Size of a terminal in character cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Size {
-    /// Lines.
     pub(crate) rows: u16,
-    /// Columns.
     pub(crate) cols: u16,
 }
 
@@ -88,7 +86,7 @@ pub(crate) fn line_modes() -> Option<Termios> {
     tcgetattr(io::stdin()).ok()
 }
 
-/// Brings the terminal back to what a person expects, after a program whose output nobody has looked at. What an
+/// Brings the terminal back to what a person expects, after a program whose output we have not followed. What an
 /// inline screen has below it is erased: the next words would stand between its lines.
 pub(crate) fn restore(modes: Option<&Termios>) {
     if let Some(modes) = modes {
