@@ -13,8 +13,8 @@ use crate::error::{Error, Kind, Result};
 use crate::exit::Exit;
 use crate::herdr::{Caller, Invocation, Place};
 use crate::ui;
+use mapping::context::ActionContext;
 use mapping::detached;
-use mapping::session::Session;
 use pane::{include, message, provision, terminal};
 use report::{Notice, Report, print_line};
 use std::io::IsTerminal;
@@ -34,49 +34,59 @@ pub(crate) fn run(command: HerdrCommand) -> Result<Exit> {
         HerdrCommand::Start => action("start", None, start::start),
         HerdrCommand::Attach(which) => action("attach", which.name, attach::attach),
         HerdrCommand::Apply(args) => {
-            action("apply", args.which.name.clone(), |session| apply::apply(session, &args))
+            action("apply", args.which.name.clone(), |context| apply::apply(context, &args))
         }
         HerdrCommand::Review(which) => action("review", which.name, review::review),
         HerdrCommand::Undo(args) => {
-            action("undo", args.which.name.clone(), |session| undo::undo(session, &args))
+            action("undo", args.which.name.clone(), |context| undo::undo(context, &args))
         }
         HerdrCommand::Pause(which) => action("pause", which.name, pause::pause),
         HerdrCommand::Resume(which) => action("resume", which.name, resume::resume),
         HerdrCommand::Info(which) => action("info", which.name, info::info),
         HerdrCommand::Delete(args) => {
-            action("delete", args.which.name.clone(), |session| delete::delete(session, &args))
+            action("delete", args.which.name.clone(), |context| delete::delete(context, &args))
         }
         HerdrCommand::Sync(which) => action("sync", which.name, sync::sync),
-        HerdrCommand::Prune { yes, discard, orphans } => {
-            action("prune", None, |session| prune::prune(session, prune::Wish { yes, discard, orphans }))
-        }
+        HerdrCommand::Prune(args) => action("prune", None, |context| prune::prune(context, &args)),
         HerdrCommand::Boxes if Invocation::from_env().caller == Caller::Key => {
             action("boxes", None, boxes::open)
         }
-        HerdrCommand::Boxes => pane(Session::open().and_then(|session| {
-            detached::finish_abandoned(&session)?;
-            boxes::boxes(&session)
+        HerdrCommand::Boxes => pane(ActionContext::open().and_then(|context| {
+            detached::finish_abandoned(&context)?;
+            boxes::boxes(&context)
         })),
-        HerdrCommand::SyncPane => pane(Session::open().and_then(|session| sync::pane(&session))),
-        HerdrCommand::Reconcile => quiet(Session::open().and_then(|session| reconcile::reconcile(&session))),
-        HerdrCommand::Cleanup(record) => quiet(Session::open().and_then(|session| {
+        HerdrCommand::SyncPane => pane(ActionContext::open().and_then(|context| sync::pane(&context))),
+        HerdrCommand::Reconcile => {
+            quiet(ActionContext::open().and_then(|context| reconcile::reconcile(&context)))
+        }
+        HerdrCommand::Cleanup(record) => quiet(ActionContext::open().and_then(|context| {
             let id = record.parse().map_err(Error::usage)?;
-            cleanup::cleanup(&session, &id).map(|()| "done".to_owned())
+            cleanup::cleanup(&context, &id).map(|()| "done".to_owned())
         })),
-        HerdrCommand::Provision => pane(Session::open().and_then(|session| provision::provision(&session))),
-        HerdrCommand::ReviewPane => pane(Session::open().and_then(|session| review::pane(&session))),
+        HerdrCommand::Provision => {
+            pane(ActionContext::open().and_then(|context| provision::provision(&context)))
+        }
+        HerdrCommand::ReviewPane => pane(ActionContext::open().and_then(|context| review::pane(&context))),
         HerdrCommand::Message => pane(message::message()),
         HerdrCommand::Relay { old, argv } => return crate::relay::run(old, &argv),
-        HerdrCommand::AskTrust => pane(Session::open().and_then(|session| include::ask_in_popup(&session))),
-        HerdrCommand::AskDelete => pane(Session::open().and_then(|session| ask_delete::ask_delete(&session))),
+        HerdrCommand::AskTrust => {
+            pane(ActionContext::open().and_then(|context| include::ask_in_popup(&context)))
+        }
+        HerdrCommand::AskDelete => {
+            pane(ActionContext::open().and_then(|context| ask_delete::ask_delete(&context)))
+        }
     })
 }
 
 /// An action proper: words for people, its result line last, and a notice after a key press.
-fn action(name: &'static str, wanted: Option<String>, act: impl FnOnce(&Session) -> Result<Report>) -> Exit {
-    let session = Session::open().map(|session| session.for_action(name, wanted));
-    let outcome = match &session {
-        Ok(session) => detached::finish_abandoned(session).and_then(|()| act(session)),
+fn action(
+    name: &'static str,
+    wanted: Option<String>,
+    act: impl FnOnce(&ActionContext) -> Result<Report>,
+) -> Exit {
+    let context = ActionContext::open().map(|context| context.for_action(name, wanted));
+    let outcome = match &context {
+        Ok(context) => detached::finish_abandoned(context).and_then(|()| act(context)),
         Err(error) => Err(error.clone()),
     };
     let outcome = outcome.map(Report::with_fix).map_err(report::with_fix);
@@ -93,11 +103,11 @@ fn action(name: &'static str, wanted: Option<String>, act: impl FnOnce(&Session)
     if !std::io::stdout().is_terminal() {
         print_line(name, outcome.as_ref());
     }
-    if let Ok(session) = &session
-        && session.invocation.caller == Caller::Key
+    if let Ok(context) = &context
+        && context.invocation.caller == Caller::Key
     {
         tell(
-            session,
+            context,
             name,
             match error {
                 Some(error) => Err(error),
@@ -113,7 +123,7 @@ fn action(name: &'static str, wanted: Option<String>, act: impl FnOnce(&Session)
 }
 
 /// A key's outcome is invisible unless we show it.
-fn tell(session: &Session, name: &str, outcome: Result<&Report, &Error>) {
+fn tell(context: &ActionContext, name: &str, outcome: Result<&Report, &Error>) {
     let (text, pane, popup) = match outcome {
         Ok(report) => match report.kind() {
             Notice::Nothing => return,
@@ -122,17 +132,17 @@ fn tell(session: &Session, name: &str, outcome: Result<&Report, &Error>) {
         },
         Err(error) => (format!("{name}\n\n{}", ui::format_error(error)), None, true),
     };
-    let focus = session.focus().ok().flatten().map(|pane| pane.id.clone());
+    let focus = context.focus().ok().flatten().map(|pane| pane.id.clone());
     if popup {
         let text: String = text.chars().take(message::LONGEST).collect();
         let env = [(message::MESSAGE, text.as_str())];
-        if session.herdr.open_plugin_pane("message", Place::Popup, None, &env).is_ok() {
+        if context.herdr.open_plugin_pane("message", Place::Popup, None, &env).is_ok() {
             return;
         }
     }
     let line =
         text.lines().filter(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join("  ");
-    session.herdr.notice(&line, pane.or(focus.as_ref()));
+    context.herdr.notice(&line, pane.or(focus.as_ref()));
 }
 
 /// A hook: a word for the plugin's log.

@@ -32,17 +32,7 @@ pub(crate) enum HerdrCommand {
     /// Every box, redrawn every five seconds; Enter attaches to one, d deletes one of ours
     Boxes,
     /// Delete our own boxes that nothing here needs any more; asks first
-    Prune {
-        /// Do not ask; boxes with work that is not here stay
-        #[arg(long)]
-        yes: bool,
-        /// With --yes: delete those, too
-        #[arg(long, requires = "yes")]
-        discard: bool,
-        /// Also boxes that have a mapping but no pane
-        #[arg(long)]
-        orphans: bool,
-    },
+    Prune(PruneArgs),
     /// Keep mappings true when panes move and after Herdr's start (Herdr calls this)
     #[command(skip)]
     Reconcile,
@@ -139,6 +129,20 @@ pub(crate) enum ClashArg {
     Mine,
     /// The box's replaces yours, until an undo
     Theirs,
+}
+
+/// Options of `herdr prune`.
+#[derive(Debug, Args)]
+pub(crate) struct PruneArgs {
+    /// Do not ask; boxes with work that is not here stay
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// With --yes: delete those, too
+    #[arg(long, requires = "yes")]
+    pub(crate) discard: bool,
+    /// Also boxes that have a mapping but no pane
+    #[arg(long)]
+    pub(crate) orphans: bool,
 }
 
 /// Options of `herdr upload`.

@@ -11,7 +11,7 @@ mod shim;
 mod trust;
 
 pub(crate) use about::{CompletionsArgs, ManArgs, VersionArgs};
-pub(crate) use herdr::{ApplyArgs, ClashArg, DeleteArgs, HerdrCommand, UndoArgs, UploadArgs};
+pub(crate) use herdr::{ApplyArgs, ClashArg, DeleteArgs, HerdrCommand, PruneArgs, UndoArgs, UploadArgs};
 #[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "only Linux has local boxes"))]
 pub(crate) use local::{
     AttachArgs, CreateArgs, ExecArgs, ListArgs, LocalArgs, LocalCommand, ProcessVerb, SandboxVerb, StartArgs,

@@ -3,7 +3,7 @@
 use crate::createos::{BoxId, Provider};
 use crate::error::Result;
 use crate::exec::Heard;
-use crate::merge::{Answer, Remote};
+use crate::merge::{Remote, Response};
 use std::io::{Read, Write};
 use std::time::Duration;
 
@@ -37,12 +37,17 @@ impl ProviderBox {
 }
 
 impl Remote for ProviderBox {
-    fn exec(&mut self, script: &str, args: &[&str]) -> Result<Answer> {
+    fn exec(&mut self, script: &str, args: &[&str]) -> Result<Response> {
         let said = self.provider.exec(&self.id, script, args, self.limit)?;
-        Ok(Answer { code: said.code, stdout: said.text(), stderr: said.stderr })
+        Ok(Response { code: said.code, stdout: said.text(), stderr: said.stderr })
     }
 
-    fn exec_long(&mut self, script: &str, args: &[&str], heard: &mut dyn FnMut(Heard<'_>)) -> Result<Answer> {
+    fn exec_long(
+        &mut self,
+        script: &str,
+        args: &[&str],
+        heard: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<Response> {
         let mut stdout = Vec::new();
         let code = self.provider.run_long(&self.id, script, args, LONG, &mut |said| {
             if let Heard::Output(bytes) = said {
@@ -50,7 +55,7 @@ impl Remote for ProviderBox {
             }
             heard(said);
         })?;
-        Ok(Answer { code, stdout: String::from_utf8_lossy(&stdout).into_owned(), stderr: String::new() })
+        Ok(Response { code, stdout: String::from_utf8_lossy(&stdout).into_owned(), stderr: String::new() })
     }
 
     fn push(&mut self, contents: &mut (dyn Read + Send), path: &str) -> Result<()> {

@@ -42,7 +42,7 @@ pub(crate) use on_clash::{OnClash, Settled};
 pub(crate) use prepare::prepare;
 pub(crate) use proposal::{Applied, Outcome, Proposal};
 pub(crate) use propose::propose;
-pub(crate) use remote::{Answer, Remote};
+pub(crate) use remote::{Remote, Response};
 pub(crate) use undo::{KEEP_CHANGED, Level};
 
 use crate::error::Error;

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 
 /// What a script in the box answered.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     /// The script's exit code.
     pub(crate) code: i32,
     /// Its stdout as text: for short answers only. A provider may add a final line feed.
@@ -22,14 +22,19 @@ pub(crate) trait Remote {
     ///
     /// # Errors
     /// The box or its provider could not run the script. An exit code is no error.
-    fn exec(&mut self, script: &str, args: &[&str]) -> Result<Answer>;
+    fn exec(&mut self, script: &str, args: &[&str]) -> Result<Response>;
 
     /// The same for what may take minutes: in the box it goes on when the connection is lost. stdout and stderr come
     /// mixed, as stdout, and `heard` gets them as they come.
     ///
     /// # Errors
     /// As of [`Remote::exec`].
-    fn exec_long(&mut self, script: &str, args: &[&str], heard: &mut dyn FnMut(Heard<'_>)) -> Result<Answer> {
+    fn exec_long(
+        &mut self,
+        script: &str,
+        args: &[&str],
+        heard: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<Response> {
         let answer = self.exec(script, args)?;
         heard(Heard::Output(answer.stdout.as_bytes()));
         Ok(answer)

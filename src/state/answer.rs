@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// One answer. It is for exactly one content in one worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Answer {
+pub(crate) struct IncludeAnswer {
     /// The worktree's top folder.
     pub(crate) worktree: PathBuf,
     /// The hash of the worktree and the content.

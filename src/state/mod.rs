@@ -11,7 +11,7 @@ mod state;
 mod store;
 mod take_over;
 
-pub(crate) use record::{Outcome, Phase, Record, RecordId, now};
+pub(crate) use record::{Phase, Record, RecordId, StartOutcome, now};
 pub(crate) use recorded::Recorded;
 pub(crate) use state::{Made, State};
 pub(crate) use store::Store;

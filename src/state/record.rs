@@ -43,7 +43,7 @@ pub(crate) enum Phase {
 
 /// What provision tells the waiting start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Outcome {
+pub(crate) struct StartOutcome {
     /// The agent runs.
     pub(crate) ok: bool,
     #[serde(default)]
@@ -114,7 +114,7 @@ pub(crate) struct Record {
     pub(crate) auto_pause: Recorded<AutoPause>,
     /// What provision told.
     #[serde(default)]
-    pub(crate) outcome: Option<Outcome>,
+    pub(crate) outcome: Option<StartOutcome>,
     /// When delete was asked for once from the command line, in Unix seconds.
     #[serde(default, rename = "deleteArmedAt")]
     pub(crate) delete_armed_at: Option<u64>,

@@ -1,6 +1,6 @@
 //! What the state file holds, and its version.
 
-use super::answer::Answer;
+use super::answer::IncludeAnswer;
 use super::record::{Phase, Record, RecordId};
 use crate::createos::{BoxId, BoxName, ProviderKind};
 use crate::herdr::{Pane, TerminalId};
@@ -52,7 +52,7 @@ pub(crate) struct State {
     pub(crate) made: Vec<Made>,
     /// What was said to `.worktreeinclude` files, the newest last.
     #[serde(default)]
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) answers: Vec<IncludeAnswer>,
 }
 
 impl Default for State {
@@ -108,7 +108,7 @@ impl State {
     /// Remembers an answer in place of an earlier one for the worktree.
     pub(crate) fn answer(&mut self, worktree: &Path, hash: &str, yes: bool) {
         self.answers.retain(|answer| answer.worktree != worktree);
-        self.answers.push(Answer { worktree: worktree.to_path_buf(), hash: hash.into(), yes });
+        self.answers.push(IncludeAnswer { worktree: worktree.to_path_buf(), hash: hash.into(), yes });
         let too_many = self.answers.len().saturating_sub(ANSWERS);
         self.answers.drain(..too_many);
     }

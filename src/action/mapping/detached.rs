@@ -1,6 +1,6 @@
 //! Work that must outlive the pane or the action: `cleanup RECORD` in a session of its own.
 
-use super::session::Session;
+use super::context::ActionContext;
 use crate::error::{Error, Result};
 use crate::exec::Run;
 use crate::paths::own_binary;
@@ -16,8 +16,8 @@ const AGAIN: u64 = 3600;
 ///
 /// # Errors
 /// It cannot be started.
-pub(crate) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
-    cleanup_at(session.store.folder(), id)
+pub(crate) fn cleanup(context: &ActionContext, id: &RecordId) -> Result<()> {
+    cleanup_at(context.store.folder(), id)
 }
 
 /// The same, for a thread that has only the state folder.
@@ -35,8 +35,8 @@ pub(crate) fn cleanup_at(state: &Path, id: &RecordId) -> Result<()> {
 ///
 /// # Errors
 /// The state cannot be read.
-pub(crate) fn finish_abandoned(session: &Session) -> Result<()> {
-    for record in &session.store.read()?.records {
+pub(crate) fn finish_abandoned(context: &ActionContext) -> Result<()> {
+    for record in &context.store.read()?.records {
         if matches!(record.phase, Phase::Ready) {
             continue;
         }
@@ -46,17 +46,17 @@ pub(crate) fn finish_abandoned(session: &Session) -> Result<()> {
             continue;
         }
         let starting = match &record.source {
-            Some(source) => session.store.is_source_locked(&record.socket, source)?,
+            Some(source) => context.store.is_source_locked(&record.socket, source)?,
             None => false,
         };
-        if !starting && !session.store.is_record_owned(&record.id)? {
+        if !starting && !context.store.is_record_owned(&record.id)? {
             // The clean-up holds the record from now on: it must not pass for a start that runs.
             if record.phase == Phase::Starting
-                && let Some(_nobody) = session.store.own_record(&record.id)?
+                && let Some(_nobody) = context.store.own_record(&record.id)?
             {
-                session.store.change(&record.id, |record| record.phase = Phase::Leftover)?;
+                context.store.change(&record.id, |record| record.phase = Phase::Leftover)?;
             }
-            cleanup(session, &record.id)?;
+            cleanup(context, &record.id)?;
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The end of a box: how it is deleted, and which mappings of deleted ones are forgotten.
 
-use super::session::Session;
+use super::context::ActionContext;
 use crate::createos::{BoxId, BoxName, Failure, Provider, ProviderKind, Refusal, Scope};
 use crate::error::{Error, Result};
 use crate::state::{Phase, Record};
@@ -15,7 +15,7 @@ const LEAVING: Duration = Duration::from_secs(15);
 ///
 /// # Errors
 /// The provider's refusal, or its box is there all the same.
-pub(crate) fn delete_box(session: &Session, provider: &Provider, id: &BoxId) -> Result<(), Failure> {
+pub(crate) fn delete_box(context: &ActionContext, provider: &Provider, id: &BoxId) -> Result<(), Failure> {
     let removed = match provider.remove(id) {
         Err(failure) if failure.refusal != Refusal::SignedOut => {
             std::thread::sleep(Duration::from_secs(1));
@@ -31,7 +31,7 @@ pub(crate) fn delete_box(session: &Session, provider: &Provider, id: &BoxId) -> 
             let listing = provider.list(Scope::Everything)?;
             let gone = match listing.boxes.iter().find(|view| view.id == *id) {
                 Some(view) => view.status.is_gone(),
-                None => provider.is_proof(&listing, &ours(session)),
+                None => provider.is_proof(&listing, &ours(context)),
             };
             if gone { Ok(()) } else { Err(failure) }
         }
@@ -48,8 +48,8 @@ pub(crate) fn or_elsewhere(provider: &Provider, failure: Failure) -> Error {
 }
 
 /// The boxes that were made from here; none when the state cannot be read, which proves less.
-pub(crate) fn ours(session: &Session) -> HashSet<BoxId> {
-    session.store.read().map(|state| state.ours()).unwrap_or_default()
+pub(crate) fn ours(context: &ActionContext) -> HashSet<BoxId> {
+    context.store.read().map(|state| state.ours()).unwrap_or_default()
 }
 
 /// Waits until a box that was deleted is on its way out.
@@ -94,9 +94,9 @@ pub(crate) struct Dropped {
 ///
 /// # Errors
 /// The state cannot be read or written.
-pub(crate) fn forget_gone(session: &Session) -> Result<Dropped> {
+pub(crate) fn forget_gone(context: &ActionContext) -> Result<Dropped> {
     // Read before the listing: a box that is made meanwhile is not missed in it.
-    let state = session.store.read()?;
+    let state = context.store.read()?;
     let mut dropped = Dropped::default();
     for kind in ProviderKind::ALL {
         let mapped = |record: &&Record| record.provider == kind && record.phase == Phase::Ready;
@@ -105,7 +105,7 @@ pub(crate) fn forget_gone(session: &Session) -> Result<Dropped> {
         if ids.is_empty() {
             continue;
         }
-        let gone = session.provider(kind).and_then(|provider| Ok(provider.gone_among(&ids, &state.ours())?));
+        let gone = context.provider(kind).and_then(|provider| Ok(provider.gone_among(&ids, &state.ours())?));
         let gone = match gone {
             Ok(gone) => gone,
             Err(error) => {
@@ -115,7 +115,7 @@ pub(crate) fn forget_gone(session: &Session) -> Result<Dropped> {
         };
         for record in state.records.iter().filter(mapped) {
             if record.box_id.as_ref().is_some_and(|id| gone.contains(id)) {
-                session.store.forget(record)?;
+                context.store.forget(record)?;
                 dropped.names.push(record.name.clone());
             }
         }

@@ -1,7 +1,7 @@
 //! Every box with what we know of it: whose it is, which pane shows it. For `boxes` and `prune`.
 
+use super::context::ActionContext;
 use super::naming::is_ours;
-use super::session::Session;
 use crate::createos::{BoxId, BoxView, Failure, Listing, Provider, ProviderKind, Scope};
 use crate::error::{Error, Result};
 use crate::herdr::{HerdrError, Pane};
@@ -84,24 +84,24 @@ impl Inventory {
 ///
 /// # Errors
 /// The state cannot be read.
-pub(crate) fn inventory(session: &Session) -> Result<Inventory> {
-    let state = session.store.read()?;
+pub(crate) fn inventory(context: &ActionContext) -> Result<Inventory> {
+    let state = context.store.read()?;
     let mut kinds: Vec<ProviderKind> = state.records.iter().map(|record| record.provider).collect();
-    match session.config() {
+    match context.config() {
         Ok(config) => kinds.insert(0, config.provider),
         // Settings that cannot be read hide no box that is mapped.
         Err(error) if kinds.is_empty() => return Err(error),
         Err(_) => {}
     }
     let may_come = state.made.iter().filter(|made| made.id.is_none()).filter_map(|made| made.provider);
-    kinds.extend(may_come.filter(|kind| session.provider(*kind).is_ok()));
-    let sessions = Sessions::look_at(session, &state);
+    kinds.extend(may_come.filter(|kind| context.provider(*kind).is_ok()));
+    let sessions = Sessions::look_at(context, &state);
     let mut inventory = Inventory::default();
     for kind in ProviderKind::ALL {
         if !kinds.contains(&kind) {
             continue;
         }
-        match session.provider(kind).and_then(|provider| Ok(live(&provider, &state)?)) {
+        match context.provider(kind).and_then(|provider| Ok(live(&provider, &state)?)) {
             Ok(listing) => {
                 if !listing.complete {
                     inventory.incomplete.push(kind);
@@ -163,11 +163,11 @@ enum Panes {
 }
 
 impl Sessions {
-    fn look_at(session: &Session, state: &State) -> Self {
+    fn look_at(context: &ActionContext, state: &State) -> Self {
         let mut found = BTreeMap::new();
         for record in state.records.iter().filter(|record| !record.is_of_any_session()) {
             found.entry(record.socket.clone()).or_insert_with(|| {
-                match session.herdr.at_socket(&record.socket).panes() {
+                match context.herdr.at_socket(&record.socket).panes() {
                     Ok(panes) => Panes::Listed(panes),
                     Err(HerdrError::NoServer) => Panes::NotRunning,
                     Err(_) => Panes::Unknown,

@@ -1,7 +1,7 @@
 //! A mapping that is lost while its box lives: the state file was moved aside, or deleted.
 
+use super::context::{ActionContext, box_id};
 use super::naming::installation_of;
-use super::session::{Session, box_id};
 use crate::createos::Refusal;
 use crate::error::Result;
 use crate::state::Record;
@@ -10,11 +10,11 @@ use crate::state::Record;
 ///
 /// # Errors
 /// The state cannot be read or written.
-pub(crate) fn restore(session: &Session, record: &Record) -> Result<()> {
-    if session.store.read()?.record(&record.id).is_some() {
+pub(crate) fn restore(context: &ActionContext, record: &Record) -> Result<()> {
+    if context.store.read()?.record(&record.id).is_some() {
         return Ok(());
     }
-    session.store.update(|state| {
+    context.store.update(|state| {
         if state.record(&record.id).is_some() {
             return Ok(());
         }
@@ -35,18 +35,18 @@ pub(crate) fn restore(session: &Session, record: &Record) -> Result<()> {
 ///
 /// # Errors
 /// The state cannot be read or written.
-pub(crate) fn is_deleted(session: &Session, record: &Record) -> Result<bool> {
-    if session.store.read()?.record(&record.id).is_some() {
+pub(crate) fn is_deleted(context: &ActionContext, record: &Record) -> Result<bool> {
+    if context.store.read()?.record(&record.id).is_some() {
         return Ok(false);
     }
-    let asked = session.provider(record.provider).and_then(|provider| Ok(provider.get(&box_id(record)?)));
+    let asked = context.provider(record.provider).and_then(|provider| Ok(provider.get(&box_id(record)?)));
     let is_gone = match asked {
         Ok(Ok(view)) => view.status.is_gone(),
         Ok(Err(failure)) => failure.refusal == Refusal::NotFound,
         Err(_) => false,
     };
     if !is_gone {
-        restore(session, record)?;
+        restore(context, record)?;
     }
     Ok(is_gone)
 }

@@ -1,7 +1,7 @@
 //! A box that has to run: resumed where it is paused, and waited for.
 
+use super::context::ActionContext;
 use super::forget::{or_elsewhere, ours};
-use super::session::Session;
 use crate::command;
 use crate::createos::{BoxId, Failure, Provider, Refusal, Status};
 use crate::error::{Error, Result};
@@ -12,11 +12,16 @@ use std::time::Duration;
 pub(crate) const UP: Duration = Duration::from_secs(60);
 
 /// Resumes the box if it is paused, and waits until it runs. Whether it had to be waited for.
-pub(crate) fn run_box(session: &Session, record: &Record, provider: &Provider, id: &BoxId) -> Result<bool> {
+pub(crate) fn run_box(
+    context: &ActionContext,
+    record: &Record,
+    provider: &Provider,
+    id: &BoxId,
+) -> Result<bool> {
     let view = match provider.get(id) {
         Ok(view) => view,
         Err(failure) if failure.refusal == Refusal::NotFound => {
-            return Err(missing(session, record, provider, id, failure)?);
+            return Err(missing(context, record, provider, id, failure)?);
         }
         Err(failure) => return Err(failure.into()),
     };
@@ -26,11 +31,11 @@ pub(crate) fn run_box(session: &Session, record: &Record, provider: &Provider, i
         Status::Running => Ok(false),
         Status::Paused | Status::Pausing => {
             provider.resume(id)?;
-            session.store.change(&record.id, |record| record.paused_by_hand = false)?;
+            context.store.change(&record.id, |record| record.paused_by_hand = false)?;
             up().map(|()| true)
         }
         Status::Destroyed => {
-            session.store.forget(record)?;
+            context.store.forget(record)?;
             Err(Error::failed(format!("box {} was deleted", record.name)).help(start_anew()))
         }
         // Not yet gone: the mapping stays until it is.
@@ -48,14 +53,14 @@ fn start_anew() -> String {
 
 /// What "not found" means: gone only if a complete listing does not have it (docs/measured/createos-cli.md 4.5).
 fn missing(
-    session: &Session,
+    context: &ActionContext,
     record: &Record,
     provider: &Provider,
     id: &BoxId,
     failure: Failure,
 ) -> Result<Error> {
-    if provider.is_gone(id, &ours(session))? {
-        session.store.forget(record)?;
+    if provider.is_gone(id, &ours(context))? {
+        context.store.forget(record)?;
         return Ok(Error::failed(format!("box {} is gone", record.name)).help(start_anew()));
     }
     Ok(or_elsewhere(provider, failure)

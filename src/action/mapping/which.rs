@@ -1,6 +1,6 @@
 //! Which box an action is about.
 
-use super::session::Session;
+use super::context::ActionContext;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::state::{Phase, Record};
@@ -20,25 +20,25 @@ pub(crate) struct Chosen {
 ///
 /// # Errors
 /// Herdr or the state cannot be read.
-pub(crate) fn record_of_pane(session: &Session) -> Result<Option<Record>> {
-    let Some(pane) = session.focus()? else { return Ok(None) };
-    let state = session.store.read()?;
-    Ok(state.of_terminal(&session.socket, &pane.terminal).cloned())
+pub(crate) fn record_of_pane(context: &ActionContext) -> Result<Option<Record>> {
+    let Some(pane) = context.focus()? else { return Ok(None) };
+    let state = context.store.read()?;
+    Ok(state.of_terminal(&context.socket, &pane.terminal).cloned())
 }
 
 /// The box that the command line names, by its name or id, whatever shows it.
 ///
 /// # Errors
 /// No box that was made here is called so.
-pub(crate) fn named(session: &Session) -> Result<Option<Record>> {
-    let Some(wanted) = &session.wanted else { return Ok(None) };
-    let state = session.store.read()?;
+pub(crate) fn named(context: &ActionContext) -> Result<Option<Record>> {
+    let Some(wanted) = &context.wanted else { return Ok(None) };
+    let state = context.store.read()?;
     let is = |record: &&Record| {
         record.name.as_str() == wanted || record.box_id.as_ref().is_some_and(|id| id.as_str() == wanted)
     };
     let found = state.records.iter().filter(is);
     // A name is unique at its provider, and there are two.
-    let here = found.clone().find(|record| record.socket == session.socket);
+    let here = found.clone().find(|record| record.socket == context.socket);
     match here.or_else(|| found.clone().next()) {
         Some(record) => Ok(Some(record.clone())),
         None => Err(Error::failed(format!("no box that was started here is called {wanted}"))
@@ -51,30 +51,30 @@ pub(crate) fn named(session: &Session) -> Result<Option<Record>> {
 ///
 /// # Errors
 /// There is none, or several: they are listed.
-pub(crate) fn choose(session: &Session) -> Result<Chosen> {
-    if let Some(record) = named(session)? {
+pub(crate) fn choose(context: &ActionContext) -> Result<Chosen> {
+    if let Some(record) = named(context)? {
         return ready(record).map(|record| Chosen { record, by_worktree: false });
     }
-    if let Some(record) = record_of_pane(session)? {
+    if let Some(record) = record_of_pane(context)? {
         return ready(record).map(|record| Chosen { record, by_worktree: false });
     }
     let nothing = || {
         Error::failed("this pane has no box")
             .help(format!("start one with the start key, or: {}", command::action("start")))
     };
-    let Ok(folder) = session.folder() else { return Err(nothing()) };
-    let Ok(worktree) = Worktree::discover(&session.git()?, &folder) else { return Err(nothing()) };
-    let found = of_worktree(session, worktree.root())?;
+    let Ok(folder) = context.folder() else { return Err(nothing()) };
+    let Ok(worktree) = Worktree::discover(&context.git()?, &folder) else { return Err(nothing()) };
+    let found = of_worktree(context, worktree.root())?;
     match found.as_slice() {
-        [] => Err(nothing().fact("worktree", session.paths.show(worktree.root()))),
+        [] => Err(nothing().fact("worktree", context.paths.show(worktree.root()))),
         [only] => ready(only.clone()).map(|record| Chosen { record, by_worktree: true }),
-        several => Err(which_of(session, several)?),
+        several => Err(which_of(context, several)?),
     }
 }
 
 /// Several boxes belong to the worktree: where each is, and what to type for it.
-fn which_of(session: &Session, several: &[Record]) -> Result<Error> {
-    let panes = session.herdr.panes()?;
+fn which_of(context: &ActionContext, several: &[Record]) -> Result<Error> {
+    let panes = context.herdr.panes()?;
     let count = several.len();
     let mut error = Error::failed(format!("this pane has no box, and {count} boxes belong to its worktree"));
     let mut shown = false;
@@ -90,13 +90,13 @@ fn which_of(session: &Session, several: &[Record]) -> Result<Error> {
     }
     Ok(several
         .iter()
-        .fold(error, |error, record| error.help(command::action(session.action).on(&record.name))))
+        .fold(error, |error, record| error.help(command::action(context.action).on(&record.name))))
 }
 
-fn of_worktree(session: &Session, root: &Path) -> Result<Vec<Record>> {
-    let state = session.store.read()?;
+fn of_worktree(context: &ActionContext, root: &Path) -> Result<Vec<Record>> {
+    let state = context.store.read()?;
     let here = |record: &&Record| {
-        (record.socket == session.socket || record.is_of_any_session())
+        (record.socket == context.socket || record.is_of_any_session())
             && record.worktree == root
             && record.phase == Phase::Ready
     };

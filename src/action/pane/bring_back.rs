@@ -2,8 +2,8 @@
 
 use super::agent::start_agent;
 use super::end::agent_end;
+use crate::action::mapping::context::{ActionContext, box_id};
 use crate::action::mapping::running::run_box;
-use crate::action::mapping::session::{Session, box_id};
 use crate::createos::ProcessId;
 use crate::error::{Error, Result};
 use crate::fs::Lock;
@@ -22,24 +22,24 @@ pub(crate) struct Brought {
 ///
 /// # Errors
 /// The box is gone, cannot be resumed, or the provider cannot be asked.
-pub(crate) fn bring_back(session: &Session, id: &RecordId) -> Result<Brought> {
-    bring_back_alone(session, id, &session.store.lock_agent(id)?)
+pub(crate) fn bring_back(context: &ActionContext, id: &RecordId) -> Result<Brought> {
+    bring_back_alone(context, id, &context.store.lock_agent(id)?)
 }
 
 /// The same for who holds the lock of the record's agent already.
 ///
 /// # Errors
 /// As [`bring_back`].
-pub(crate) fn bring_back_alone(session: &Session, id: &RecordId, _alone: &Lock) -> Result<Brought> {
-    let record = session
+pub(crate) fn bring_back_alone(context: &ActionContext, id: &RecordId, _alone: &Lock) -> Result<Brought> {
+    let record = context
         .store
         .read()?
         .record(id)
         .cloned()
         .ok_or_else(|| Error::failed("the box of this pane was deleted"))?;
-    let provider = session.provider(record.provider)?;
+    let provider = context.provider(record.provider)?;
     let box_id = box_id(&record)?;
-    let resumed = run_box(session, &record, &provider, &box_id)?;
+    let resumed = run_box(context, &record, &provider, &box_id)?;
     if let Some(process) = &record.process
         && agent_end(&provider, &box_id, process)?.is_none()
     {
@@ -51,6 +51,6 @@ pub(crate) fn bring_back_alone(session: &Session, id: &RecordId, _alone: &Lock) 
             .help("delete the box and start again")
     })?;
     let process = start_agent(&provider, &box_id, &record.remote_root.get()?, agent, &program)?;
-    session.store.change(id, |record| record.process = Some(process.clone()))?;
+    context.store.change(id, |record| record.process = Some(process.clone()))?;
     Ok(Brought { process, anew: true })
 }

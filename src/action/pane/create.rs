@@ -1,15 +1,15 @@
 //! The box of a start: made under a name that is in the record before, and taken back when the start fails.
 
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::forget::{delete_box, find_box};
 use crate::action::mapping::naming::renamed;
 use crate::action::mapping::restore::restore;
-use crate::action::mapping::session::Session;
 use crate::action::report::full_message;
 use crate::command;
 use crate::config::Config;
 use crate::createos::{CreateSpec, Created, Failure, Provider, Refusal};
 use crate::error::{Error, Result};
-use crate::state::{Outcome, Phase, Record};
+use crate::state::{Phase, Record, StartOutcome};
 
 /// How often a taken name is replaced by another.
 const NAMES: usize = 5;
@@ -19,13 +19,13 @@ const NAMES: usize = 5;
 /// # Errors
 /// The provider's refusal with what it means, or the state cannot be written.
 pub(crate) fn create(
-    session: &Session,
+    context: &ActionContext,
     record: &mut Record,
     config: &Config,
     provider: &Provider,
 ) -> Result<Created> {
     for _ in 0..NAMES {
-        if let Err(error) = save(session, record, |record| record.create_called = true) {
+        if let Err(error) = save(context, record, |record| record.create_called = true) {
             // Nothing was called: there is no box to look for.
             record.create_called = false;
             return Err(error);
@@ -40,8 +40,8 @@ pub(crate) fn create(
         };
         match provider.create(&spec) {
             Ok(created) => {
-                save(session, record, |record| record.box_id = Some(created.id.clone()))?;
-                session.store.update(|state| {
+                save(context, record, |record| record.box_id = Some(created.id.clone()))?;
+                context.store.update(|state| {
                     state.remember(record);
                     Ok(())
                 })?;
@@ -49,16 +49,16 @@ pub(crate) fn create(
             }
             Err(failure) if failure.refusal == Refusal::NameTaken => {
                 let name = renamed(&record.name)?;
-                save(session, record, |record| {
+                save(context, record, |record| {
                     record.name = name.clone();
                     record.create_called = false;
                 })?;
             }
             Err(failure) => {
                 if !failure.may_have_happened() {
-                    save(session, record, |record| record.create_called = false)?;
+                    save(context, record, |record| record.create_called = false)?;
                 }
-                return Err(refused(session, record, failure));
+                return Err(refused(context, record, failure));
             }
         }
     }
@@ -66,9 +66,9 @@ pub(crate) fn create(
 }
 
 /// Changes the record here, whatever becomes of the state: what fails later must find the box. Then in the state.
-fn save(session: &Session, record: &mut Record, change: impl Fn(&mut Record)) -> Result<()> {
+fn save(context: &ActionContext, record: &mut Record, change: impl Fn(&mut Record)) -> Result<()> {
     change(record);
-    session.store.update(|state| match state.record_mut(&record.id) {
+    context.store.update(|state| match state.record_mut(&record.id) {
         Some(record) => {
             change(record);
             Ok(())
@@ -78,14 +78,14 @@ fn save(session: &Session, record: &mut Record, change: impl Fn(&mut Record)) ->
 }
 
 /// A refusal with what it means here: which of the boxes are our own.
-fn refused(session: &Session, refused: &Record, failure: Failure) -> Error {
+fn refused(context: &ActionContext, refused: &Record, failure: Failure) -> Error {
     let cap = matches!(failure.refusal, Refusal::Cap | Refusal::DailyCap);
     let mut error = Error::from(failure);
     if cap {
-        let made = session.store.read().map(|state| state.records.clone()).unwrap_or_default();
+        let made = context.store.read().map(|state| state.records.clone()).unwrap_or_default();
         for record in made.iter().filter(|record| record.id != refused.id && record.box_id.is_some()) {
             error =
-                error.fact("yours", format!("{} in {}", record.name, session.paths.show(&record.worktree)));
+                error.fact("yours", format!("{} in {}", record.name, context.paths.show(&record.worktree)));
         }
     }
     error
@@ -96,17 +96,21 @@ fn refused(session: &Session, refused: &Record, failure: Failure) -> Error {
 ///
 /// # Errors
 /// The provider's program is nowhere: the record stays as it is.
-pub(crate) fn take_back(session: &Session, record: &mut Record, mut error: Error) -> Result<(Error, Phase)> {
+pub(crate) fn take_back(
+    context: &ActionContext,
+    record: &mut Record,
+    mut error: Error,
+) -> Result<(Error, Phase)> {
     let mut phase = Phase::Failed;
     if record.create_called {
-        let provider = session.provider(record.provider)?;
+        let provider = context.provider(record.provider)?;
         let name = &record.name;
         match find_box(&provider, record) {
             Ok(Some(box_id)) => {
-                match delete_box(session, &provider, &box_id) {
+                match delete_box(context, &provider, &box_id) {
                     Ok(()) => {
                         let billed = if record.provider.has().account { ", nothing is billed" } else { "" };
-                        session.store.forget_base(&box_id, name.as_str());
+                        context.store.forget_base(&box_id, name.as_str());
                         error = error.fact("box", format!("{name} was deleted{billed}"));
                     }
                     Err(failure) => {
@@ -129,17 +133,17 @@ pub(crate) fn take_back(session: &Session, record: &mut Record, mut error: Error
         }
     }
     record.phase = phase;
-    record.outcome = Some(Outcome {
+    record.outcome = Some(StartOutcome {
         ok: false,
         error: full_message(&error),
         fix: error.hints().join("; "),
-        ..Outcome::default()
+        ..StartOutcome::default()
     });
-    let told = session.store.change(&record.id, |told| {
+    let told = context.store.change(&record.id, |told| {
         (told.phase, told.outcome, told.box_id) = (phase, record.outcome.clone(), record.box_id.clone());
     });
     // What is left is not forgotten with the state.
-    let kept = || if phase == Phase::Leftover { restore(session, record) } else { Ok(()) };
+    let kept = || if phase == Phase::Leftover { restore(context, record) } else { Ok(()) };
     if let Err(unsaved) = told.and_then(|()| kept()) {
         error = error.fact("state", unsaved.message());
     }

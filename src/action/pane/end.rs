@@ -1,8 +1,8 @@
 //! How an attach has ended, and why: asked of the provider.
 
+use crate::action::mapping::context::{ActionContext, box_id};
 use crate::action::mapping::forget::ours;
 use crate::action::mapping::restore::is_deleted;
-use crate::action::mapping::session::{Session, box_id};
 use crate::createos::{BoxId, ProcessId, ProcessView, Provider, Refusal, Status};
 use crate::error::{Error, Result};
 use crate::state::Record;
@@ -30,16 +30,16 @@ pub(crate) enum End {
 ///
 /// # Errors
 /// The provider cannot be asked: then nothing is proven.
-pub(crate) fn find_end(session: &Session, record: &Record, process: &ProcessId) -> Result<Option<End>> {
-    let provider = session.provider(record.provider)?;
+pub(crate) fn find_end(context: &ActionContext, record: &Record, process: &ProcessId) -> Result<Option<End>> {
+    let provider = context.provider(record.provider)?;
     let id = box_id(record)?;
-    if is_deleted(session, record)? {
+    if is_deleted(context, record)? {
         return Ok(Some(End::Gone));
     }
     let view = match provider.get(&id) {
         Ok(view) => view,
-        Err(failure) if failure.refusal == Refusal::NotFound && provider.is_gone(&id, &ours(session))? => {
-            session.store.forget(record)?;
+        Err(failure) if failure.refusal == Refusal::NotFound && provider.is_gone(&id, &ours(context))? => {
+            context.store.forget(record)?;
             return Ok(Some(End::Gone));
         }
         Err(failure) => return Err(failure.into()),
@@ -48,7 +48,7 @@ pub(crate) fn find_end(session: &Session, record: &Record, process: &ProcessId) 
         Status::Running => agent_end(&provider, &id, process),
         Status::Paused | Status::Pausing => Ok(Some(End::Paused)),
         Status::Destroyed => {
-            session.store.forget(record)?;
+            context.store.forget(record)?;
             Ok(Some(End::Gone))
         }
         Status::Destroying => Ok(Some(End::Going)),

@@ -3,10 +3,10 @@
 use super::bring_back::bring_back;
 use super::label::{Shows, name_own};
 use super::terminal::{self, Keys, LoneKeys, Typed};
+use crate::action::mapping::context::ActionContext;
+use crate::action::mapping::context::RECORD;
 use crate::action::mapping::naming::title;
 use crate::action::mapping::restore::is_deleted;
-use crate::action::mapping::session::RECORD;
-use crate::action::mapping::session::Session;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::exec::Run;
@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// The terminal cannot be read.
-pub(crate) fn failed(session: &Session, record: &Record) -> Result<()> {
-    let _best_effort = name_own(session, record, Shows::Failed);
-    choose(session, &record.id, Some(record), Choice::CloseOnly).map(|_| ())
+pub(crate) fn failed(context: &ActionContext, record: &Record) -> Result<()> {
+    let _best_effort = name_own(context, record, Shows::Failed);
+    choose(context, &record.id, Some(record), Choice::CloseOnly).map(|_| ())
 }
 
 /// Holds until the person brings the agent back or closes the pane. False: the pane is to be closed.
@@ -30,22 +30,22 @@ pub(crate) fn failed(session: &Session, record: &Record) -> Result<()> {
 /// # Errors
 /// The terminal or the state cannot be read.
 pub(crate) fn hold_and_bring_back(
-    session: &Session,
+    context: &ActionContext,
     id: &RecordId,
     why: &str,
     record: &Record,
 ) -> Result<bool> {
     headline(record, why);
     loop {
-        if choose(session, id, Some(record), Choice::BringBack)? == Decision::Close {
+        if choose(context, id, Some(record), Choice::BringBack)? == Decision::Close {
             return Ok(false);
         }
         ui::paragraph("  bringing it back …");
-        match bring_back(session, id) {
+        match bring_back(context, id) {
             Ok(_) => return Ok(true),
             Err(error) => ui::paragraph(format!("\n{}\n", ui::format_error(&error))),
         }
-        if is_deleted(session, record)? {
+        if is_deleted(context, record)? {
             return Ok(true);
         }
     }
@@ -55,15 +55,15 @@ pub(crate) fn hold_and_bring_back(
 ///
 /// # Errors
 /// The terminal cannot be read.
-pub(crate) fn hold(session: &Session, id: &RecordId, why: &str, record: Option<&Record>) -> Result<()> {
+pub(crate) fn hold(context: &ActionContext, id: &RecordId, why: &str, record: Option<&Record>) -> Result<()> {
     match record {
         Some(record) => {
-            let _best_effort = name_own(session, record, Shows::Deleted);
+            let _best_effort = name_own(context, record, Shows::Deleted);
             headline(record, why);
         }
         None => ui::paragraph(format!("\nThis pane has nothing to show: {why}.\n")),
     }
-    choose(session, id, record, Choice::Deleted).map(|_| ())
+    choose(context, id, record, Choice::Deleted).map(|_| ())
 }
 
 fn headline(record: &Record, why: &str) {
@@ -110,23 +110,28 @@ enum Decision {
     Close,
 }
 
-fn choose(session: &Session, id: &RecordId, record: Option<&Record>, mut choice: Choice) -> Result<Decision> {
-    let folder = record.map_or_else(|| session.paths.home().to_path_buf(), |record| record.worktree.clone());
+fn choose(
+    context: &ActionContext,
+    id: &RecordId,
+    record: Option<&Record>,
+    mut choice: Choice,
+) -> Result<Decision> {
+    let folder = record.map_or_else(|| context.paths.home().to_path_buf(), |record| record.worktree.clone());
     let offer = |choice: Choice| {
-        let folder = ui::visible(&session.paths.show(&folder));
+        let folder = ui::visible(&context.paths.show(&folder));
         ui::line(choice.offered(&folder, terminal::size()));
     };
     if !std::io::stdin().is_terminal() {
         return Ok(Decision::Close);
     }
-    let _holding = session.store.hold(id)?;
+    let _holding = context.store.hold(id)?;
     offer(choice);
     loop {
-        match key(session, id, record, choice)? {
+        match key(context, id, record, choice)? {
             Key::Wake | Key::Enter if choice == Choice::BringBack => return Ok(Decision::BringBack),
             Key::Quit => return Ok(Decision::Close),
             Key::Shell if choice != Choice::Deleted => {
-                let called = |shows| record.and_then(|record| name_own(session, record, shows));
+                let called = |shows| record.and_then(|record| name_own(context, record, shows));
                 let _best_effort = called(Shows::ThisMachine);
                 local_shell(&folder)?;
                 let before = if choice == Choice::CloseOnly { Shows::Failed } else { Shows::Agent };
@@ -137,7 +142,7 @@ fn choose(session: &Session, id: &RecordId, record: Option<&Record>, mut choice:
                 choice = Choice::Deleted;
                 match record {
                     Some(record) => {
-                        let _best_effort = name_own(session, record, Shows::Deleted);
+                        let _best_effort = name_own(context, record, Shows::Deleted);
                         headline(record, "its box was deleted");
                     }
                     None => ui::paragraph("\nIts box was deleted.\n"),
@@ -159,9 +164,9 @@ enum Key {
     Deleted,
 }
 
-fn key(session: &Session, id: &RecordId, record: Option<&Record>, choice: Choice) -> Result<Key> {
+fn key(context: &ActionContext, id: &RecordId, record: Option<&Record>, choice: Choice) -> Result<Key> {
     let keys = Keys::take()?;
-    let wake = session.store.wake_file(id);
+    let wake = context.store.wake_file(id);
     let mut lone = LoneKeys::new(Instant::now());
     loop {
         if wake.exists() && std::fs::remove_file(&wake).is_ok() {
@@ -173,7 +178,7 @@ fn key(session: &Session, id: &RecordId, record: Option<&Record>, choice: Choice
             (Some(b's'), _) => return Ok(Key::Shell),
             (Some(b'q'), _) | (_, Typed::Ended) => return Ok(Key::Quit),
             (None, Typed::Nothing) if choice == Choice::BringBack => match record {
-                Some(record) if is_deleted(session, record)? => return Ok(Key::Deleted),
+                Some(record) if is_deleted(context, record)? => return Ok(Key::Deleted),
                 _ => {}
             },
             _ => {}

@@ -2,7 +2,7 @@
 //! else in its pane. And the answer, as one of the rules for what leaves.
 
 use super::sheet::Sheet;
-use crate::action::mapping::session::Session;
+use crate::action::mapping::context::ActionContext;
 use crate::command;
 use crate::config::Config;
 use crate::error::Result;
@@ -37,31 +37,31 @@ pub(crate) fn rules(config: &Config, store: &Store, root: &Path) -> Result<Rules
 ///
 /// # Errors
 /// The question cannot be asked, or was left with Ctrl-C.
-pub(crate) fn ask_before_start(session: &Session, worktree: &Worktree) -> Result<()> {
-    let by_key = session.invocation.caller == Caller::Key;
+pub(crate) fn ask_before_start(context: &ActionContext, worktree: &Worktree) -> Result<()> {
+    let by_key = context.invocation.caller == Caller::Key;
     if !by_key && !ui::is_on_terminal() {
         return Ok(());
     }
-    let Some(asked) = unanswered(session, worktree)? else { return Ok(()) };
+    let Some(asked) = unanswered(context, worktree)? else { return Ok(()) };
     if by_key {
-        return ask_by_popup(session, worktree, &asked.hash);
+        return ask_by_popup(context, worktree, &asked.hash);
     }
-    ui::paragraph(question(&session.paths.show(worktree.root()), &asked));
+    ui::paragraph(question(&context.paths.show(worktree.root()), &asked));
     let yes = ui::confirm("Let them leave with the rest?", false)?;
-    remember(&session.store, worktree.root(), &asked.hash, yes)
+    remember(&context.store, worktree.root(), &asked.hash, yes)
 }
 
 /// Opens the popup, and waits until it has an answer or is gone.
-fn ask_by_popup(session: &Session, worktree: &Worktree, hash: &str) -> Result<()> {
-    if session.herdr.open_plugin_pane("trust", Place::Popup, Some(worktree.root()), &[]).is_err() {
+fn ask_by_popup(context: &ActionContext, worktree: &Worktree, hash: &str) -> Result<()> {
+    if context.herdr.open_plugin_pane("trust", Place::Popup, Some(worktree.root()), &[]).is_err() {
         // One is open already.
         return Ok(());
     }
     let (began, mut was_asked) = (Instant::now(), false);
     loop {
-        let is_asked = session.store.is_asked(worktree.root())?;
+        let is_asked = context.store.is_asked(worktree.root())?;
         let gone = !is_asked && (was_asked || began.elapsed() > POPUP);
-        if gone || session.store.read()?.is_answered(worktree.root(), hash) {
+        if gone || context.store.read()?.is_answered(worktree.root(), hash) {
             return Ok(());
         }
         was_asked |= is_asked;
@@ -73,24 +73,24 @@ fn ask_by_popup(session: &Session, worktree: &Worktree, hash: &str) -> Result<()
 ///
 /// # Errors
 /// The worktree cannot be listed, or the answer cannot be kept.
-pub(crate) fn ask_in_popup(session: &Session) -> Result<()> {
-    let worktree = session.worktree()?;
-    let _asked = session.store.ask(worktree.root())?;
-    ask(session, &worktree)
+pub(crate) fn ask_in_popup(context: &ActionContext) -> Result<()> {
+    let worktree = context.worktree()?;
+    let _asked = context.store.ask(worktree.root())?;
+    ask(context, &worktree)
 }
 
 /// Asks in the pane of a start what was answered nowhere before.
 ///
 /// # Errors
 /// The worktree cannot be listed, or the answer cannot be kept.
-pub(crate) fn ask_in_pane(session: &Session, record: &Record) -> Result<()> {
-    ask(session, &Worktree::discover(&session.git()?, &record.worktree)?)
+pub(crate) fn ask_in_pane(context: &ActionContext, record: &Record) -> Result<()> {
+    ask(context, &Worktree::discover(&context.git()?, &record.worktree)?)
 }
 
-fn ask(session: &Session, worktree: &Worktree) -> Result<()> {
-    let Some(asked) = unanswered(session, worktree)? else { return Ok(()) };
+fn ask(context: &ActionContext, worktree: &Worktree) -> Result<()> {
+    let Some(asked) = unanswered(context, worktree)? else { return Ok(()) };
     let mut sheet = Sheet::new(
-        question(&session.paths.show(worktree.root()), &asked),
+        question(&context.paths.show(worktree.root()), &asked),
         "  y               let them leave with the rest\n  any other key   keep them home",
         "y lets them leave, other keys keep them home",
     );
@@ -100,15 +100,15 @@ fn ask(session: &Session, worktree: &Worktree) -> Result<()> {
         typed => Some(typed == b"y"),
     })?;
     match answer {
-        Some(yes) => remember(&session.store, worktree.root(), &asked.hash, yes),
+        Some(yes) => remember(&context.store, worktree.root(), &asked.hash, yes),
         None => Ok(()),
     }
 }
 
 /// What there is to ask, if this content was not answered before.
-fn unanswered(session: &Session, worktree: &Worktree) -> Result<Option<Asked>> {
-    let rules = rules(&session.config()?, &session.store, worktree.root())?;
-    let state = session.store.read()?;
+fn unanswered(context: &ActionContext, worktree: &Worktree) -> Result<Option<Asked>> {
+    let rules = rules(&context.config()?, &context.store, worktree.root())?;
+    let state = context.store.read()?;
     Ok(worktree::asked(worktree, &rules)?.filter(|asked| !state.is_answered(worktree.root(), &asked.hash)))
 }
 

@@ -1,8 +1,8 @@
 //! What a pane is called: the agent, the worktree and the box that it shows, or that it is in no box. Only while the
 //! person has not named it.
 
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::naming::title;
-use crate::action::mapping::session::Session;
 use crate::herdr::Pane;
 use crate::state::Record;
 use crate::ui;
@@ -29,41 +29,41 @@ pub(crate) enum Shows {
 
 /// Names the pane of this process, and gives the name if it did. Best effort, as every decoration: what is in the
 /// pane says it too.
-pub(crate) fn name_own(session: &Session, record: &Record, shows: Shows) -> Option<String> {
-    let pane = session.focus().ok().flatten()?;
-    name(session, record, &session.herdr.pane(&pane.id).ok()?, shows)
+pub(crate) fn name_own(context: &ActionContext, record: &Record, shows: Shows) -> Option<String> {
+    let pane = context.focus().ok().flatten()?;
+    name(context, record, &context.herdr.pane(&pane.id).ok()?, shows)
 }
 
 /// Names a pane, unless the person has.
-pub(crate) fn name(session: &Session, record: &Record, pane: &Pane, shows: Shows) -> Option<String> {
+pub(crate) fn name(context: &ActionContext, record: &Record, pane: &Pane, shows: Shows) -> Option<String> {
     // As it is now: this process may know an older name.
-    let stored = session.store.read().ok().and_then(|state| state.record(&record.id)?.label.clone());
+    let stored = context.store.read().ok().and_then(|state| state.record(&record.id)?.label.clone());
     let ours = [Some(GIVEN), record.label.as_deref(), stored.as_deref()];
-    let key = if shows == Shows::Restored { key(session) } else { None };
+    let key = if shows == Shows::Restored { key(context) } else { None };
     let label = label(record, shows, key.as_deref());
     if pane.label.is_none() || !ours.contains(&pane.label.as_deref()) || pane.label.as_ref() == Some(&label) {
         return None;
     }
-    session.herdr.rename_pane(&pane.id, &label).ok()?;
-    let _named_again_later = session.store.change(&record.id, |record| record.label = Some(label.clone()));
+    context.herdr.rename_pane(&pane.id, &label).ok()?;
+    let _named_again_later = context.store.change(&record.id, |record| record.label = Some(label.clone()));
     Some(label)
 }
 
 /// The box of a record is deleted: a restored shell in the pane that the record names says so.
-pub(crate) fn name_without_box(session: &Session, record: &Record) {
-    let owned = session.store.is_record_owned(&record.id).unwrap_or(true);
-    if record.terminal.is_none() || record.socket != session.socket || owned {
+pub(crate) fn name_without_box(context: &ActionContext, record: &Record) {
+    let owned = context.store.is_record_owned(&record.id).unwrap_or(true);
+    if record.terminal.is_none() || record.socket != context.socket || owned {
         return;
     }
-    let panes = session.herdr.panes().unwrap_or_default();
+    let panes = context.herdr.panes().unwrap_or_default();
     if let Some(pane) = panes.iter().find(|pane| record.terminal.as_ref() == Some(&pane.terminal)) {
-        let _best_effort = name(session, record, pane, Shows::Deleted);
+        let _best_effort = name(context, record, pane, Shows::Deleted);
     }
 }
 
 /// The chord of the key that brings an agent back, if there is one.
-fn key(session: &Session) -> Option<String> {
-    let text = crate::fs::read_regular(session.paths.herdr_config_file()).ok()?;
+fn key(context: &ActionContext) -> Option<String> {
+    let text = crate::fs::read_regular(context.paths.herdr_config_file()).ok()?;
     let command = format!("{}.attach", crate::paths::PLUGIN_ID);
     crate::keys::chords_of(&text, &command).ok()?.first().map(ToString::to_string)
 }

@@ -5,15 +5,15 @@ use super::create::{create, take_back};
 use super::holding;
 use super::include;
 use super::install::{self, Installed};
+use super::kept_home::KeptHome;
 use super::label::{Shows, name_own};
 use super::show;
 use super::signal::Stop;
-use super::stayed::Stayed;
+use crate::action::mapping::context::{ActionContext, RECORD};
 use crate::action::mapping::detached;
 use crate::action::mapping::naming::title;
 use crate::action::mapping::restore::restore;
 use crate::action::mapping::running::UP;
-use crate::action::mapping::session::{RECORD, Session};
 use crate::command;
 use crate::config::{Agent, Config, RemoteRoot};
 use crate::createos::Provider;
@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::fs::Lock;
 use crate::journey::{ProviderBox, Upload};
 use crate::merge::Ledger;
-use crate::state::{Outcome, Phase, Record, RecordId};
+use crate::state::{Phase, Record, RecordId, StartOutcome};
 use crate::ui::{self, Steps};
 use crate::worktree::{self, Packed, Selection, Worktree};
 
@@ -29,49 +29,49 @@ use crate::worktree::{self, Packed, Selection, Worktree};
 ///
 /// # Errors
 /// The pane has no record, or another process shows it. Everything later is shown on the screen.
-pub(crate) fn provision(session: &Session) -> Result<()> {
+pub(crate) fn provision(context: &ActionContext) -> Result<()> {
     let id: RecordId = std::env::var(RECORD).ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
         Error::failed("this pane was not opened by a start or an attach")
             .help(format!("in Herdr press the start key, or run: {}", command::action("start")))
     })?;
     let lock =
-        session.store.own_record(&id)?.ok_or_else(|| Error::failed("another pane shows this box already"))?;
-    let record = session.store.read()?.record(&id).cloned().ok_or_else(|| {
+        context.store.own_record(&id)?.ok_or_else(|| Error::failed("another pane shows this box already"))?;
+    let record = context.store.read()?.record(&id).cloned().ok_or_else(|| {
         Error::failed("the record of this pane is gone")
-            .fact("state", session.paths.show(session.store.folder()))
+            .fact("state", context.paths.show(context.store.folder()))
             .help(format!("see which boxes there are: {}", command::action("boxes")))
     })?;
-    let pane = session.need_focus()?;
-    session.store.update(|state| {
+    let pane = context.need_focus()?;
+    context.store.update(|state| {
         // An attach may bring a box here that another session of Herdr has shown.
-        state.bind(&id, &session.socket, pane);
+        state.bind(&id, &context.socket, pane);
         Ok(())
     })?;
     match record.phase {
         Phase::Ready => {
-            let _best_effort = name_own(session, &record, Shows::Agent);
+            let _best_effort = name_own(context, &record, Shows::Agent);
             // An attach has opened this pane, and brings the agent back.
-            if session.store.is_agent_locked(&id)? {
+            if context.store.is_agent_locked(&id)? {
                 ui::paragraph(format!("\n{} in {}: bringing it back …", title(&record), record.name));
-                drop(session.store.lock_agent(&id)?);
+                drop(context.store.lock_agent(&id)?);
             }
-            show::show(session, &id, &lock)
+            show::show(context, &id, &lock)
         }
-        Phase::Starting => new_box(session, record, lock),
+        Phase::Starting => new_box(context, record, lock),
         Phase::Failed | Phase::Leftover => Err(Error::failed("the start of this box has failed")),
     }
 }
 
-fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
+fn new_box(context: &ActionContext, mut record: Record, lock: Lock) -> Result<()> {
     let id = record.id.clone();
-    record.label = name_own(session, &record, Shows::Agent);
+    record.label = name_own(context, &record, Shows::Agent);
     let stop = Stop::watch({
-        let (store, id) = (session.store.folder().to_path_buf(), id.clone());
+        let (store, id) = (context.store.folder().to_path_buf(), id.clone());
         move || detached::cleanup_at(&store, &id)
     })?;
-    let mut stayed = Stayed::default();
-    let result = include::ask_in_pane(session, &record)
-        .and_then(|()| Provision::new(session, &mut record, &stop))
+    let mut stayed = KeptHome::default();
+    let result = include::ask_in_pane(context, &record)
+        .and_then(|()| Provision::new(context, &mut record, &stop))
         .and_then(|mut provision| {
             provision.run()?;
             stayed = provision.stayed;
@@ -79,40 +79,41 @@ fn new_box(session: &Session, mut record: Record, lock: Lock) -> Result<()> {
         });
     if stop.raised() {
         // The clean-up already waits for our lock, and looks for the record then.
-        return if record.create_called { restore(session, &record) } else { Ok(()) };
+        return if record.create_called { restore(context, &record) } else { Ok(()) };
     }
-    match result.and_then(|()| tell_ready(session, &id, stayed)) {
+    match result.and_then(|()| tell_ready(context, &id, stayed)) {
         Ok(()) => {
             drop(stop);
-            show::show(session, &id, &lock)
+            show::show(context, &id, &lock)
         }
         Err(error) => {
-            let (error, phase) = take_back(session, &mut record, error)?;
+            let (error, phase) = take_back(context, &mut record, error)?;
             // Nothing is owned any more: what is left is the clean-up's, not this screen's.
             drop(lock);
             if stop.raised() {
                 return Ok(());
             }
             drop(stop);
-            let goes_on = if phase == Phase::Leftover { detached::cleanup(session, &id) } else { Ok(()) };
+            let goes_on = if phase == Phase::Leftover { detached::cleanup(context, &id) } else { Ok(()) };
             let error = match goes_on {
                 Ok(()) => error,
                 // The next action does it.
                 Err(unstarted) => error.fact("clean-up", unstarted.message()),
             };
             ui::paragraph(format!("\n{}", ui::format_error(&error)));
-            holding::failed(session, &record)
+            holding::failed(context, &record)
         }
     }
 }
 
 /// Turns the reservation into a mapping, and tells the start that waits.
-fn tell_ready(session: &Session, id: &RecordId, stayed: Stayed) -> Result<()> {
-    session.store.update(|state| {
+fn tell_ready(context: &ActionContext, id: &RecordId, stayed: KeptHome) -> Result<()> {
+    context.store.update(|state| {
         let record = state.record_mut(id).ok_or_else(|| Error::failed("the record of this start is gone"))?;
         record.phase = Phase::Ready;
-        let Stayed { count, first } = stayed;
-        record.outcome = Some(Outcome { ok: true, stayed: count, stayed_files: first, ..Outcome::default() });
+        let KeptHome { count, first } = stayed;
+        record.outcome =
+            Some(StartOutcome { ok: true, stayed: count, stayed_files: first, ..StartOutcome::default() });
         Ok(())
     })
 }
@@ -121,8 +122,8 @@ fn tell_ready(session: &Session, id: &RecordId, stayed: Stayed) -> Result<()> {
 const LARGEST: u64 = 500_000_000;
 
 struct Provision<'a> {
-    stayed: Stayed,
-    session: &'a Session,
+    stayed: KeptHome,
+    context: &'a ActionContext,
     record: &'a mut Record,
     config: Config,
     agent: Agent,
@@ -133,11 +134,11 @@ struct Provision<'a> {
 }
 
 impl<'a> Provision<'a> {
-    fn new(session: &'a Session, record: &'a mut Record, stop: &'a Stop) -> Result<Self> {
-        let config = session.config()?;
+    fn new(context: &'a ActionContext, record: &'a mut Record, stop: &'a Stop) -> Result<Self> {
+        let config = context.config()?;
         let agent = record.agent.get()?;
         let root = record.remote_root.get()?;
-        let provider = session.provider(record.provider)?.stop_when(stop.flag());
+        let provider = context.provider(record.provider)?.stop_when(stop.flag());
         ui::paragraph(format!(
             "{} in {}    {}, pauses after {}\n",
             title(record),
@@ -146,7 +147,7 @@ impl<'a> Provision<'a> {
             record.auto_pause
         ));
         let steps = Steps::new(&["create", "upload", "prepare", "install", "start"]);
-        Ok(Self { stayed: Stayed::default(), session, record, config, agent, root, provider, steps, stop })
+        Ok(Self { stayed: KeptHome::default(), context, record, config, agent, root, provider, steps, stop })
     }
 
     fn run(&mut self) -> Result<()> {
@@ -155,7 +156,7 @@ impl<'a> Provision<'a> {
         self.warn_about_egress();
 
         self.steps.begin("create");
-        let created = create(self.session, self.record, &self.config, &self.provider)?;
+        let created = create(self.context, self.record, &self.config, &self.provider)?;
         self.provider.wait_running(&created.id, UP)?;
         self.steps.done("create", created.id.as_str());
 
@@ -167,7 +168,7 @@ impl<'a> Provision<'a> {
         self.check_stop()?;
 
         self.steps.begin("prepare");
-        let ledger = Ledger::new(self.session.store.box_folder(&created.id)?);
+        let ledger = Ledger::new(self.context.store.box_folder(&created.id)?);
         let steps = &mut self.steps;
         upload.prepare(&mut remote, &self.root, &ledger, &mut |text| steps.progress(text))?;
         self.steps.done("prepare", "base recorded");
@@ -181,7 +182,7 @@ impl<'a> Provision<'a> {
 
         self.steps.begin("start");
         let process = start_agent(&self.provider, &created.id, &self.root, self.agent, &installed.program)?;
-        self.session.store.change(&self.record.id, |record| {
+        self.context.store.change(&self.record.id, |record| {
             record.program = Some(installed.program.clone());
             record.process = Some(process);
         })?;
@@ -198,7 +199,7 @@ impl<'a> Provision<'a> {
         self.steps.progress("packing …");
         let selection = self.selection()?;
         let total = ui::count(selection.files().len() as u64, "file");
-        let folder = self.session.store.folder();
+        let folder = self.context.store.folder();
         let steps = &mut self.steps;
         let upload = Upload::pack(&selection, folder, LARGEST, self.stop.flag(), &mut |done, bytes| {
             steps.progress(&format!("packing {total}: {done} done, {}", ui::bytes(bytes)));
@@ -211,14 +212,14 @@ impl<'a> Provision<'a> {
     }
 
     fn selection(&mut self) -> Result<Selection> {
-        let worktree = Worktree::discover(&self.session.git()?, &self.record.worktree)?;
+        let worktree = Worktree::discover(&self.context.git()?, &self.record.worktree)?;
         let selection = worktree::select(
             &worktree,
-            &include::rules(&self.config, &self.session.store, worktree.root())?,
+            &include::rules(&self.config, &self.context.store, worktree.root())?,
         )?;
         if selection.files().is_empty() {
             return Err(Error::failed("no file of this worktree would be uploaded")
-                .fact("worktree", self.session.paths.show(worktree.root()))
+                .fact("worktree", self.context.paths.show(worktree.root()))
                 .fact("stay home", ui::count(selection.stayed.len() as u64, "file"))
                 .help(format!("see why with: {}", command::action("upload").flag("--dry-run"))));
         }
@@ -255,7 +256,7 @@ impl<'a> Provision<'a> {
     }
 
     fn tell_of(&mut self, packed: &Packed) {
-        self.stayed = Stayed::of_packed(packed);
+        self.stayed = KeptHome::of_packed(packed);
         let home = packed.stayed.len();
         let mut what = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
         if home > 0 {

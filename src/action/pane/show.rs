@@ -4,9 +4,9 @@ use super::back_off::BackOff;
 use super::end::{End, find_end};
 use super::holding::{hold, hold_and_bring_back};
 use super::terminal::{Keys, LoneKeys, Typed};
+use crate::action::mapping::context::{ActionContext, box_id};
 use crate::action::mapping::naming::title;
 use crate::action::mapping::restore::is_deleted;
-use crate::action::mapping::session::{Session, box_id};
 use crate::createos::{ProcessId, Provider};
 use crate::error::Result;
 use crate::exit::Exit;
@@ -32,29 +32,29 @@ const ANSWERED: Duration = Duration::from_secs(3);
 ///
 /// # Errors
 /// The state cannot be read.
-pub(crate) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()> {
+pub(crate) fn show(context: &ActionContext, id: &RecordId, _owned: &Lock) -> Result<()> {
     // Ctrl-C is the agent's; between two children it must not end the pane.
     let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
     let modes = ui::terminal::line_modes();
     let mut back_off = BackOff::new();
     let mut last: Option<Record> = None;
     loop {
-        let Some(record) = current(session, id, last.as_ref())? else {
-            return hold(session, id, "its box was deleted", last.as_ref());
+        let Some(record) = current(context, id, last.as_ref())? else {
+            return hold(context, id, "its box was deleted", last.as_ref());
         };
         let mut record = record;
         let (end, lasted) = match record.process.clone() {
-            Some(process) => attempt(session, &mut record, &process, back_off.is_lost(), modes.as_ref()),
+            Some(process) => attempt(context, &mut record, &process, back_off.is_lost(), modes.as_ref()),
             None => (End::Exited(String::new()), Duration::ZERO),
         };
         // As it is now: somebody may have paused the box meanwhile, and said so.
-        if let Some(now) = session.store.read()?.record(id) {
+        if let Some(now) = context.store.read()?.record(id) {
             record = now.clone();
         }
         last = Some(record.clone());
         let why = words(&record, &end);
         let again = match end {
-            End::Gone => return hold(session, id, &why, Some(&record)),
+            End::Gone => return hold(context, id, &why, Some(&record)),
             End::Lost(_) => back_off.lost(Instant::now(), lasted).map(|wait| ("trying", wait)),
             End::Going => back_off.lost(Instant::now(), lasted).map(|wait| ("looking", wait)),
             End::Detached | End::Exited(_) | End::Paused | End::Failed => None,
@@ -71,10 +71,10 @@ pub(crate) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
             continue;
         }
         if end == End::Going {
-            return hold(session, id, &why, Some(&record));
+            return hold(context, id, &why, Some(&record));
         }
         back_off = BackOff::new();
-        if !hold_and_bring_back(session, id, &why, &record)? {
+        if !hold_and_bring_back(context, id, &why, &record)? {
             return Ok(());
         }
     }
@@ -83,32 +83,32 @@ pub(crate) fn show(session: &Session, id: &RecordId, _owned: &Lock) -> Result<()
 /// Shows the process until its attach ends; why it did, and how long it took. When the connection was lost
 /// before, the provider is asked first: an attach that only waits for it must not count as a connection.
 fn attempt(
-    session: &Session,
+    context: &ActionContext,
     record: &mut Record,
     process: &ProcessId,
     was_lost: bool,
     modes: Option<&Termios>,
 ) -> (End, Duration) {
     if was_lost {
-        match find_end(session, record, process) {
+        match find_end(context, record, process) {
             Ok(None) => {}
             Ok(Some(end)) => return (end, Duration::ZERO),
             Err(error) => return (End::Lost(error.message().to_owned()), Duration::ZERO),
         }
     }
     // Whoever wanted it shown has it now; a key from here on finds a box that had to be brought back.
-    let _answered = std::fs::remove_file(session.store.wake_file(&record.id));
+    let _answered = std::fs::remove_file(context.store.wake_file(&record.id));
     let first = record.shown.as_ref() != Some(process);
-    let attached = attach(session, record, process);
+    let attached = attach(context, record, process);
     ui::terminal::restore(modes);
     let (end, lasted) = match attached {
-        Ok((says_detached, lasted)) => (judge(session, record, process, says_detached), lasted),
+        Ok((says_detached, lasted)) => (judge(context, record, process, says_detached), lasted),
         // Nothing was proven, and the program may be back in a moment: it is being upgraded.
         Err(error) => (End::Lost(error.message().to_owned()), Duration::ZERO),
     };
     if first && lasted < ANSWERED && matches!(end, End::Lost(_)) {
         // It may have asked, and heard no answer: the next attach is its first.
-        if let Err(error) = set_shown(session, record, None) {
+        if let Err(error) = set_shown(context, record, None) {
             return (End::Lost(error.message().to_owned()), lasted);
         }
     }
@@ -116,15 +116,15 @@ fn attempt(
 }
 
 /// Says which process a terminal has shown.
-fn set_shown(session: &Session, record: &mut Record, process: Option<&ProcessId>) -> Result<()> {
+fn set_shown(context: &ActionContext, record: &mut Record, process: Option<&ProcessId>) -> Result<()> {
     record.shown = process.cloned();
-    session.store.change(&record.id, |record| record.shown = process.cloned())
+    context.store.change(&record.id, |record| record.shown = process.cloned())
 }
 
 /// The record, also one that the state has lost; `None` when its box was deleted.
-fn current(session: &Session, id: &RecordId, last: Option<&Record>) -> Result<Option<Record>> {
-    match (session.store.read()?.record(id).cloned(), last) {
-        (None, Some(last)) if !is_deleted(session, last)? => Ok(Some(last.clone())),
+fn current(context: &ActionContext, id: &RecordId, last: Option<&Record>) -> Result<Option<Record>> {
+    match (context.store.read()?.record(id).cloned(), last) {
+        (None, Some(last)) if !is_deleted(context, last)? => Ok(Some(last.clone())),
         (record, _) => Ok(record),
     }
 }
@@ -132,8 +132,8 @@ fn current(session: &Session, id: &RecordId, last: Option<&Record>) -> Result<Op
 /// Runs the attach child in the pane's own terminal. Only the child carries `HERDR_AGENT`: on the pane
 /// it would stick to whatever runs there later (docs/measured/herdr.md 13). True when it says that the person has
 /// detached, which counts only while the agent runs; and how long it took.
-fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result<(bool, Duration)> {
-    let provider = session.provider(record.provider)?;
+fn attach(context: &ActionContext, record: &mut Record, process: &ProcessId) -> Result<(bool, Duration)> {
+    let provider = context.provider(record.provider)?;
     let id = box_id(record)?;
     let mut run = provider.attach(&id, process);
     if !provider.kind().has().screen {
@@ -149,7 +149,7 @@ fn attach(session: &Session, record: &mut Record, process: &ProcessId) -> Result
         ui::terminal::make_room();
     }
     if record.shown.as_ref() != Some(process) {
-        set_shown(session, record, Some(process))?;
+        set_shown(context, record, Some(process))?;
     }
     let run = match record.agent.get().ok().and_then(|agent| agent.spec().label.clone()) {
         Some(label) => run.env("HERDR_AGENT", label),
@@ -173,8 +173,8 @@ fn wait_for_first_words(provider: &Provider, record: &Record, process: &ProcessI
     Ok(())
 }
 
-fn judge(session: &Session, record: &Record, process: &ProcessId, says_detached: bool) -> End {
-    match find_end(session, record, process) {
+fn judge(context: &ActionContext, record: &Record, process: &ProcessId, says_detached: bool) -> End {
+    match find_end(context, record, process) {
         Ok(Some(end)) => end,
         // The agent runs. A stream that simply ends has the exit code of a detach; only that says so.
         Ok(None) if says_detached => End::Detached,

@@ -1,7 +1,7 @@
 //! `apply`: the box's new work comes home. The merge is `merge`'s; this is its driver and result line.
 
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::running::run_box;
-use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
 use crate::action::report::{Notice, Report};
 use crate::action::work::propose::{elsewhere, in_step, is_there, ledger, pasted, propose, propose_again};
@@ -23,19 +23,19 @@ const NAMED: usize = 12;
 ///
 /// # Errors
 /// There is no box, it cannot be asked, or its work conflicts with the worktree: then nothing is changed.
-pub(crate) fn apply(session: &Session, args: &ApplyArgs) -> Result<Report> {
-    let chosen = choose(session)?;
+pub(crate) fn apply(context: &ActionContext, args: &ApplyArgs) -> Result<Report> {
+    let chosen = choose(context)?;
     let record = &chosen.record;
     if args.to_patch.is_none() {
-        is_there(session, record)?;
+        is_there(context, record)?;
     }
-    let mut remote = session.remote(record)?;
-    run_box(session, record, &remote.provider, &remote.id)?;
-    let ledger = ledger(session, record)?;
+    let mut remote = context.remote(record)?;
+    run_box(context, record, &remote.provider, &remote.id)?;
+    let ledger = ledger(context, record)?;
     if let Some(to) = &args.to_patch {
         let in_step = in_step(&mut remote, record, &ledger)?;
         let since = if args.again { ledger.start()? } else { in_step };
-        return to_patch(session, record, remote, &since, to);
+        return to_patch(context, record, remote, &since, to);
     }
     let notes = ledger.recover()?;
     let on_clash = match args.on_clash {
@@ -45,18 +45,18 @@ pub(crate) fn apply(session: &Session, args: &ApplyArgs) -> Result<Report> {
         Some(ClashArg::Theirs) => OnClash::Theirs,
     };
     let proposal = match args.again {
-        true => propose_again(session, record, &ledger, on_clash)?,
-        false => propose(session, record, &ledger, on_clash)?,
+        true => propose_again(context, record, &ledger, on_clash)?,
+        false => propose(context, record, &ledger, on_clash)?,
     };
-    if let Some(report) = asked(session, record, &proposal, args)? {
+    if let Some(report) = asked(context, record, &proposal, args)? {
         return Ok(report);
     }
-    carry_out(session, record, proposal, &ledger, notes, chosen.by_worktree)
+    carry_out(context, record, proposal, &ledger, notes, chosen.by_worktree)
 }
 
 /// When most of the files would be deleted here, a person has to want it; what is reported when nobody does.
 fn asked(
-    session: &Session,
+    context: &ActionContext,
     record: &Record,
     proposal: &Proposal,
     args: &ApplyArgs,
@@ -64,7 +64,7 @@ fn asked(
     if args.allow_deletions || proposal.outcome() != Outcome::Applied || !proposal.deletes_most() {
         return Ok(None);
     }
-    let place = session.paths.show(&record.worktree);
+    let place = context.paths.show(&record.worktree);
     let count = ui::count(proposal.deletions() as u64, "file");
     let what = format!("box {} deleted {count}, more than half of those in {place}", record.name);
     let review = command::action("review").on(&record.name);
@@ -98,7 +98,7 @@ fn asked(
 
 /// Writes what the box did to a file.
 fn to_patch(
-    session: &Session,
+    context: &ActionContext,
     record: &Record,
     mut remote: ProviderBox,
     since: &Base,
@@ -113,11 +113,11 @@ fn to_patch(
     Ok(report(format!(
         "what box {} did is in {}: {}, +{} -{}\n  bring it into a worktree with: git apply {}",
         record.name,
-        session.paths.show(to),
+        context.paths.show(to),
         ui::count(written.files as u64, "file"),
         written.lines.insertions,
         written.lines.deletions,
-        pasted(session, to)
+        pasted(context, to)
     ))
     .field("result", "written")
     .field("bytes", written.bytes)
@@ -130,7 +130,7 @@ fn to_patch(
 /// # Errors
 /// The worktree changed meanwhile, or a write failed; nothing is changed then.
 pub(crate) fn carry_out(
-    session: &Session,
+    context: &ActionContext,
     record: &Record,
     proposal: Proposal,
     ledger: &Ledger,
@@ -141,7 +141,7 @@ pub(crate) fn carry_out(
     if !nested.is_empty() {
         notes.push(format!("a repository of its own stays in the box: {}", some(&nested)));
     }
-    let (stays, unknown) = elsewhere(session, record);
+    let (stays, unknown) = elsewhere(context, record);
     notes.extend(unknown);
     if !stays.is_empty() {
         notes.push(format!("not in the checked-out tree, and stays in the box: {}", some(&stays)));
@@ -157,10 +157,10 @@ pub(crate) fn carry_out(
     if !unreadable.is_empty() {
         notes.push(format!("the box's user cannot read: {}", some(&unreadable)));
     }
-    let applied = proposal.apply(&mut session.remote(record)?, ledger)?;
+    let applied = proposal.apply(&mut context.remote(record)?, ledger)?;
     if applied.outcome == Outcome::Conflict {
         let clashes = names(&applied.judged, |judged| matches!(judged.fate, Fate::Conflict(_)));
-        return Ok(Report::refused(conflict(session, record, &applied))
+        return Ok(Report::refused(conflict(context, record, &applied))
             .field("result", applied.outcome.word())
             .field("box", record.name.as_str())
             .field("bytes", applied.bytes)
@@ -168,7 +168,7 @@ pub(crate) fn carry_out(
             .field("elsewhere", stays)
             .field("patch", applied.patch.map(|patch| patch.display().to_string())));
     }
-    let report = report(session, record, &applied, &notes, by_worktree);
+    let report = report(context, record, &applied, &notes, by_worktree);
     Ok(report.field("elsewhere", stays).field("putBack", put_back))
 }
 
@@ -196,14 +196,14 @@ fn names(judged: &[Judged], test: impl Fn(&Judged) -> bool) -> Vec<String> {
 }
 
 fn report(
-    session: &Session,
+    context: &ActionContext,
     record: &Record,
     applied: &Applied,
     notes: &[String],
     by_worktree: bool,
 ) -> Report {
     let name = &record.name;
-    let place = session.paths.show(&record.worktree);
+    let place = context.paths.show(&record.worktree);
     let mut text = match applied.outcome {
         Outcome::Applied => format!(
             "{} of box {name} came home to {place}: +{} -{}{}",
@@ -274,11 +274,11 @@ fn report(
         .on(record.pane.as_ref())
 }
 
-fn conflict(session: &Session, record: &Record, applied: &Applied) -> Error {
+fn conflict(context: &ActionContext, record: &Record, applied: &Applied) -> Error {
     let mut error = Error::failed(format!(
         "the work of box {} and {} clash, nothing was changed",
         record.name,
-        session.paths.show(&record.worktree)
+        context.paths.show(&record.worktree)
     ));
     let clashes = applied.judged.iter().filter_map(|judged| match &judged.fate {
         Fate::Conflict(why) => Some((judged.name.as_str(), why.as_str())),
@@ -296,7 +296,7 @@ fn conflict(session: &Session, record: &Record, applied: &Applied) -> Error {
         error = error.fact("and", format!("{} more", ui::count((count - shown) as u64, "file")));
     }
     let error = match &applied.patch {
-        Some(patch) => error.help(format!("see what the box did with: less {}", pasted(session, patch))),
+        Some(patch) => error.help(format!("see what the box did with: less {}", pasted(context, patch))),
         None => error,
     };
     let apply = |how: &str| command::action("apply").on(&record.name).with("--on-clash", how);

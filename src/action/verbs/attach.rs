@@ -1,9 +1,9 @@
 //! `attach`: brings the box and its agent back, and shows it in the pane that has it or in a new one.
 
+use crate::action::mapping::context::RECORD;
+use crate::action::mapping::context::{ActionContext, box_id};
 use crate::action::mapping::naming::title;
 use crate::action::mapping::running::run_box;
-use crate::action::mapping::session::RECORD;
-use crate::action::mapping::session::{Session, box_id};
 use crate::action::mapping::which::choose;
 use crate::action::pane::bring_back::{bring_back, bring_back_alone};
 use crate::action::report::{Notice, Report};
@@ -20,11 +20,11 @@ const PANE: Duration = Duration::from_secs(20);
 ///
 /// # Errors
 /// There is no box, it cannot be resumed, or its pane cannot be opened.
-pub(crate) fn attach(session: &Session) -> Result<Report> {
-    let chosen = choose(session)?;
+pub(crate) fn attach(context: &ActionContext) -> Result<Report> {
+    let chosen = choose(context)?;
     let record = &chosen.record;
-    let process = reattach(session, record, By::Action)?;
-    let shown = session.store.read()?.record(&record.id).and_then(|record| record.pane.clone());
+    let process = reattach(context, record, By::Action)?;
+    let shown = context.store.read()?.record(&record.id).and_then(|record| record.pane.clone());
     let by_worktree = if chosen.by_worktree { ", the only box of this worktree" } else { "" };
     Ok(Report::new(format!("{} runs in box {}{by_worktree}", title(record), record.name))
         .field("box", record.name.as_str())
@@ -43,17 +43,17 @@ pub(crate) enum By {
 }
 
 impl By {
-    fn focus(self, session: &Session) -> Focus {
+    fn focus(self, context: &ActionContext) -> Focus {
         match self {
-            Self::Action => session.focus_of_a_new_pane(),
+            Self::Action => context.focus_of_a_new_pane(),
             Self::List => Focus::Moves,
         }
     }
 
     /// Whether its own pane gets the focus: it was named from elsewhere.
-    fn goes_there(self, session: &Session) -> bool {
+    fn goes_there(self, context: &ActionContext) -> bool {
         match self {
-            Self::Action => session.wanted.is_some() && session.focus_of_a_new_pane() == Focus::Moves,
+            Self::Action => context.wanted.is_some() && context.focus_of_a_new_pane() == Focus::Moves,
             Self::List => true,
         }
     }
@@ -64,46 +64,46 @@ impl By {
 ///
 /// # Errors
 /// The box cannot be brought back, or its pane cannot be opened.
-pub(crate) fn reattach(session: &Session, record: &Record, by: By) -> Result<ProcessId> {
-    let _alone = session.store.lock_showing(&record.id)?;
+pub(crate) fn reattach(context: &ActionContext, record: &Record, by: By) -> Result<ProcessId> {
+    let _alone = context.store.lock_showing(&record.id)?;
     // Who held the lock before may have opened another pane for it.
-    let state = session.store.read()?;
+    let state = context.store.read()?;
     let record = state.record(&record.id).ok_or_else(|| Error::failed("the box of this pane was deleted"))?;
-    let own = own_pane(session, record)?;
-    if record.socket == session.socket && own.is_none() {
+    let own = own_pane(context, record)?;
+    if record.socket == context.socket && own.is_none() {
         // Its pane was just closed: the process of it has half a second left (docs/measured/herdr.md 13).
         wait_until("the closed pane of the box did not end", || {
-            Ok(!session.store.is_record_owned(&record.id)?)
+            Ok(!context.store.is_record_owned(&record.id)?)
         })?;
     }
-    if !session.store.is_record_owned(&record.id)? {
+    if !context.store.is_record_owned(&record.id)? {
         // The new pane waits for this lock.
-        let alone = session.store.lock_agent(&record.id)?;
-        can_be_shown(session, record)?;
-        show_in_new_pane(session, record, own, by)?;
-        return Ok(bring_back_alone(session, &record.id, &alone)?.process);
+        let alone = context.store.lock_agent(&record.id)?;
+        can_be_shown(context, record)?;
+        show_in_new_pane(context, record, own, by)?;
+        return Ok(bring_back_alone(context, &record.id, &alone)?.process);
     }
-    if let Some(pane) = own.filter(|_| by.goes_there(session)) {
+    if let Some(pane) = own.filter(|_| by.goes_there(context)) {
         // After a restart of Herdr it is no plugin pane any more, and stays without the focus.
-        let _stays_where_it_is = session.herdr.focus_plugin_pane(&pane.id);
+        let _stays_where_it_is = context.herdr.focus_plugin_pane(&pane.id);
     }
-    let brought = bring_back(session, &record.id)?;
+    let brought = bring_back(context, &record.id)?;
     // Our own process lives in the pane: if it holds, or is about to, it comes back.
-    if brought.anew || session.store.is_holding(&record.id)? {
-        wake(session, &record.id)?;
+    if brought.anew || context.store.is_holding(&record.id)? {
+        wake(context, &record.id)?;
     }
     Ok(brought.process)
 }
 
 /// Whether there is a box to be shown; no pane opens for one that is gone.
-fn can_be_shown(session: &Session, record: &Record) -> Result<()> {
-    let provider = session.provider(record.provider)?;
+fn can_be_shown(context: &ActionContext, record: &Record) -> Result<()> {
+    let provider = context.provider(record.provider)?;
     let id = box_id(record)?;
     let over = |status: &Status| matches!(status, Status::Failed | Status::Destroying | Status::Destroyed);
     match provider.get(&id) {
         Ok(view) if !over(&view.status) => Ok(()),
         // What is wrong is told in the words of the attempt.
-        _ => run_box(session, record, &provider, &id).map(|_| ()),
+        _ => run_box(context, record, &provider, &id).map(|_| ()),
     }
 }
 
@@ -111,8 +111,8 @@ fn can_be_shown(session: &Session, record: &Record) -> Result<()> {
 ///
 /// # Errors
 /// The state folder cannot be written.
-pub(crate) fn wake(session: &Session, id: &RecordId) -> Result<()> {
-    crate::fs::write_atomic(&session.store.wake_file(id), b"", crate::fs::Mode::Private)
+pub(crate) fn wake(context: &ActionContext, id: &RecordId) -> Result<()> {
+    crate::fs::write_atomic(&context.store.wake_file(id), b"", crate::fs::Mode::Private)
 }
 
 fn wait_until(what: &str, done: impl Fn() -> Result<bool>) -> Result<()> {
@@ -128,33 +128,33 @@ fn wait_until(what: &str, done: impl Fn() -> Result<bool>) -> Result<()> {
 
 /// Opens a pane beside the restored one, and closes that one only if the mapping names it and nothing
 /// but its own shell is in it.
-fn show_in_new_pane(session: &Session, record: &Record, restored: Option<Pane>, by: By) -> Result<()> {
+fn show_in_new_pane(context: &ActionContext, record: &Record, restored: Option<Pane>, by: By) -> Result<()> {
     let beside = match &restored {
         Some(pane) => pane.id.clone(),
-        None => session.need_focus()?.id.clone(),
+        None => context.need_focus()?.id.clone(),
     };
     let env = [(RECORD, record.id.as_str())];
-    let place = Place::RightOf(&beside, by.focus(session));
-    let opened = session.herdr.open_plugin_pane("agent", place, Some(&record.worktree), &env)?;
-    wait_until("the new pane did not show the box", || session.store.is_record_owned(&record.id))?;
+    let place = Place::RightOf(&beside, by.focus(context));
+    let opened = context.herdr.open_plugin_pane("agent", place, Some(&record.worktree), &env)?;
+    wait_until("the new pane did not show the box", || context.store.is_record_owned(&record.id))?;
     if let Some(opened) = opened {
-        session.store.update(|state| {
-            state.bind(&record.id, &session.socket, &opened);
+        context.store.update(|state| {
+            state.bind(&record.id, &context.socket, &opened);
             Ok(())
         })?;
     }
     if let Some(pane) = restored
-        && session.herdr.foreground(&pane.id).is_ok_and(|foreground| foreground.is_idle_shell())
+        && context.herdr.foreground(&pane.id).is_ok_and(|foreground| foreground.is_idle_shell())
     {
-        session.herdr.close_pane(&pane.id)?;
+        context.herdr.close_pane(&pane.id)?;
     }
     Ok(())
 }
 
 /// The pane that the mapping names by its terminal, if it is there: after a restart the restored shell.
-fn own_pane(session: &Session, record: &Record) -> Result<Option<Pane>> {
-    let Some(terminal) = record.terminal.as_ref().filter(|_| record.socket == session.socket) else {
+fn own_pane(context: &ActionContext, record: &Record) -> Result<Option<Pane>> {
+    let Some(terminal) = record.terminal.as_ref().filter(|_| record.socket == context.socket) else {
         return Ok(None);
     };
-    Ok(session.herdr.panes()?.into_iter().find(|pane| pane.terminal == *terminal))
+    Ok(context.herdr.panes()?.into_iter().find(|pane| pane.terminal == *terminal))
 }

@@ -1,8 +1,8 @@
 //! `cleanup RECORD`: deletes the box of a start that nobody owns any more.
 
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::forget::{delete_box, find_box};
 use crate::action::mapping::restore::restore;
-use crate::action::mapping::session::Session;
 use crate::createos::{BoxId, Provider};
 use crate::error::Result;
 use crate::state::{Phase, Record, RecordId};
@@ -15,34 +15,34 @@ const LATE_BOX: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// The box could not be deleted: the record stays and names it.
-pub(crate) fn cleanup(session: &Session, id: &RecordId) -> Result<()> {
-    let _owned = session.store.lock_record(id)?;
-    let Some(mut record) = session.store.read()?.record(id).cloned() else { return Ok(()) };
+pub(crate) fn cleanup(context: &ActionContext, id: &RecordId) -> Result<()> {
+    let _owned = context.store.lock_record(id)?;
+    let Some(mut record) = context.store.read()?.record(id).cloned() else { return Ok(()) };
     match record.phase {
         Phase::Ready => return Ok(()),
         Phase::Failed => {}
-        Phase::Starting | Phase::Leftover => delete_what_was_made(session, &mut record)?,
+        Phase::Starting | Phase::Leftover => delete_what_was_made(context, &mut record)?,
     }
-    session.store.forget(&record)
+    context.store.forget(&record)
 }
 
 /// Deletes the record's box, if there is one. From then on the record has its id.
-fn delete_what_was_made(session: &Session, record: &mut Record) -> Result<()> {
-    let provider = session.provider(record.provider)?;
+fn delete_what_was_made(context: &ActionContext, record: &mut Record) -> Result<()> {
+    let provider = context.provider(record.provider)?;
     let Some(box_id) = find_late(&provider, record)? else { return Ok(()) };
     record.box_id = Some(box_id.clone());
-    session.store.update(|state| {
+    context.store.update(|state| {
         if let Some(record) = state.record_mut(&record.id) {
             record.box_id = Some(box_id.clone());
         }
         state.remember(record);
         Ok(())
     })?;
-    if let Err(failure) = delete_box(session, &provider, &box_id) {
+    if let Err(failure) = delete_box(context, &provider, &box_id) {
         record.phase = Phase::Leftover;
-        session.store.change(&record.id, |record| record.phase = Phase::Leftover)?;
+        context.store.change(&record.id, |record| record.phase = Phase::Leftover)?;
         // It may have been forgotten with the whole state while the box was looked for.
-        restore(session, record)?;
+        restore(context, record)?;
         return Err(failure.into());
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! `delete`: for ever, after a second word of the person's.
 
+use crate::action::mapping::context::ActionContext;
+use crate::action::mapping::context::RECORD;
 use crate::action::mapping::forget::{delete_box, find_box, or_elsewhere, ours};
-use crate::action::mapping::session::RECORD;
-use crate::action::mapping::session::Session;
 use crate::action::mapping::which::{named, record_of_pane};
 use crate::action::report::{Notice, Report};
 use crate::action::work::home::{self, NotHome};
@@ -24,34 +24,34 @@ const ARMED: u64 = 60;
 ///
 /// # Errors
 /// The pane has no box, or the provider refuses.
-pub(crate) fn delete(session: &Session, args: &DeleteArgs) -> Result<Report> {
-    let record = match named(session)? {
+pub(crate) fn delete(context: &ActionContext, args: &DeleteArgs) -> Result<Report> {
+    let record = match named(context)? {
         Some(record) => record,
-        None => match record_of_pane(session)? {
+        None => match record_of_pane(context)? {
             Some(record) => record,
-            None => return Err(nothing_here(session)),
+            None => return Err(nothing_here(context)),
         },
     };
     not_starting(&record)?;
-    if session.invocation.caller == Caller::Key {
-        return ask(session, &record);
+    if context.invocation.caller == Caller::Key {
+        return ask(context, &record);
     }
     if args.discard {
-        return delete_now(session, &record);
+        return delete_now(context, &record);
     }
     // To look into the box takes a while: the minute ends before it.
     let armed = record.delete_armed_at.is_some_and(|at| is_armed(at, now()));
-    let found = home::look(session, &record);
-    let more = armed && home::is_more_than_named(session, &record, &found)?;
+    let found = home::look(context, &record);
+    let more = armed && home::is_more_than_named(context, &record, &found)?;
     if armed && !more || args.yes && found.is_home() {
-        return delete_now(session, &record);
+        return delete_now(context, &record);
     }
-    home::remember_named(session, &record, &found)?;
-    session.store.change(&record.id, |record| record.delete_armed_at = Some(now()))?;
+    home::remember_named(context, &record, &found)?;
+    context.store.change(&record.id, |record| record.delete_armed_at = Some(now()))?;
     let mut text = format!(
         "box {} of {} will be deleted for ever: run the same again within {ARMED} seconds",
         record.name,
-        session.paths.show(&record.worktree)
+        context.paths.show(&record.worktree)
     );
     if more {
         text.push_str("\n  there is more than was named a moment ago");
@@ -70,9 +70,9 @@ pub(crate) fn delete(session: &Session, args: &DeleteArgs) -> Result<Report> {
 }
 
 /// The key may have been pressed for what Herdr does with it by itself: close the tab.
-fn nothing_here(session: &Session) -> Error {
+fn nothing_here(context: &ActionContext) -> Error {
     let error = Error::failed("this pane has no box, so nothing was deleted");
-    let tab = session.focus().ok().flatten().and_then(|pane| pane.tab.as_ref());
+    let tab = context.focus().ok().flatten().and_then(|pane| pane.tab.as_ref());
     let error = match tab {
         Some(tab) => error.help(format!(
             "if you meant Herdr's close_tab, close the tab with: {}",
@@ -101,9 +101,9 @@ fn confirm(record: &Record, text: String) -> Report {
 }
 
 /// Asks in a popup, whose own process deletes.
-fn ask(session: &Session, record: &Record) -> Result<Report> {
+fn ask(context: &ActionContext, record: &Record) -> Result<Report> {
     let env = [(RECORD, record.id.as_str())];
-    session.herdr.open_plugin_pane("delete", Place::Popup, None, &env).map_err(|error| {
+    context.herdr.open_plugin_pane("delete", Place::Popup, None, &env).map_err(|error| {
         Error::from(error).help("close the open popup, help or settings, then press the key again")
     })?;
     Ok(confirm(record, format!("delete box {}?", record.name)).notice(Notice::Nothing))
@@ -121,19 +121,19 @@ fn not_starting(record: &Record) -> Result<()> {
 ///
 /// # Errors
 /// Its start is under way, or the provider refuses: then the mapping stays.
-pub(crate) fn delete_now(session: &Session, record: &Record) -> Result<Report> {
+pub(crate) fn delete_now(context: &ActionContext, record: &Record) -> Result<Report> {
     not_starting(record)?;
-    let provider = session.provider(record.provider)?;
+    let provider = context.provider(record.provider)?;
     let found = find_box(&provider, record)?;
     if let Some(id) = &found
-        && let Err(failure) = delete_box(session, &provider, id)
-        && !provider.is_gone(id, &ours(session))?
+        && let Err(failure) = delete_box(context, &provider, id)
+        && !provider.is_gone(id, &ours(context))?
     {
         return Err(or_elsewhere(&provider, failure)
             .help(format!("or delete it with: {}", provider.shown(&["rm", "--yes", id.as_str()]))));
     }
     let undo = || {
-        let levels = ledger(session, record).and_then(|ledger| ledger.levels()).unwrap_or_default();
+        let levels = ledger(context, record).and_then(|ledger| ledger.levels()).unwrap_or_default();
         match levels.is_empty() {
             true => String::new(),
             false => format!(
@@ -150,8 +150,8 @@ pub(crate) fn delete_now(session: &Session, record: &Record) -> Result<Report> {
         ),
         _ => format!("box {} was deleted{}", record.name, undo()),
     };
-    crate::action::pane::label::name_without_box(session, record);
-    session.store.forget(&Record { box_id: found, ..record.clone() })?;
+    crate::action::pane::label::name_without_box(context, record);
+    context.store.forget(&Record { box_id: found, ..record.clone() })?;
     Ok(Report::new(text)
         .field("result", "deleted")
         .field("box", record.name.as_str())

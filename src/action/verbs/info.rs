@@ -1,8 +1,8 @@
 //! `info`: what is mapped to the pane, and what of it is not here.
 
 use super::delete::told;
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::naming::title;
-use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
 use crate::action::report::{Notice, Report};
 use crate::action::work::home;
@@ -13,10 +13,10 @@ use crate::error::Result;
 ///
 /// # Errors
 /// There is no box, or the provider cannot be asked.
-pub(crate) fn info(session: &Session) -> Result<Report> {
-    let chosen = choose(session)?;
+pub(crate) fn info(context: &ActionContext) -> Result<Report> {
+    let chosen = choose(context)?;
     let record = chosen.record;
-    let remote = session.remote(&record)?;
+    let remote = context.remote(&record)?;
     let view = match remote.provider.get(&remote.id) {
         Ok(view) => Some(view),
         Err(failure) if failure.refusal == Refusal::NotFound => None,
@@ -34,14 +34,14 @@ pub(crate) fn info(session: &Session) -> Result<Report> {
     let process = text(record.process.as_ref().map(|id| id.as_str()));
     let pane = text(record.pane.as_ref().map(|id| id.as_str()));
     let worktree = record.worktree.display().to_string();
-    let found = home::look(session, &record);
+    let found = home::look(context, &record);
     let note = if chosen.by_worktree { "the only box of this worktree" } else { "" };
     let rows = [
         ("agent", title(&record)),
         ("program", program.clone()),
         ("box", format!("{} ({})", record.name, remote.id)),
         ("status", status.clone()),
-        ("worktree", session.paths.show(&record.worktree)),
+        ("worktree", context.paths.show(&record.worktree)),
         ("remote root", record.remote_root.to_string()),
         ("process", process.clone()),
         ("auto-pause", auto_pause.unwrap_or_else(|| record.auto_pause.to_string())),

@@ -1,6 +1,6 @@
 //! `pause`: a snapshot is kept, nothing runs.
 
-use crate::action::mapping::session::Session;
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::which::{Chosen, choose};
 use crate::action::report::Report;
 use crate::createos::Status;
@@ -10,23 +10,23 @@ use crate::error::Result;
 ///
 /// # Errors
 /// There is no box, or the provider refuses.
-pub(crate) fn pause(session: &Session) -> Result<Report> {
-    let chosen = choose(session)?;
-    let remote = session.remote(&chosen.record)?;
+pub(crate) fn pause(context: &ActionContext) -> Result<Report> {
+    let chosen = choose(context)?;
+    let remote = context.remote(&chosen.record)?;
     let status = remote.provider.get(&remote.id)?.status;
     if !matches!(status, Status::Paused | Status::Pausing) {
         // Said before it is so: whoever shows the box asks at once why its attach has ended.
-        by_hand(session, &chosen, true)?;
+        by_hand(context, &chosen, true)?;
         if let Err(failure) = remote.provider.pause(&remote.id) {
-            by_hand(session, &chosen, false)?;
+            by_hand(context, &chosen, false)?;
             return Err(failure.into());
         }
     }
     Ok(report(&chosen, "is paused"))
 }
 
-fn by_hand(session: &Session, chosen: &Chosen, paused: bool) -> Result<()> {
-    session.store.change(&chosen.record.id, |record| record.paused_by_hand = paused)
+fn by_hand(context: &ActionContext, chosen: &Chosen, paused: bool) -> Result<()> {
+    context.store.change(&chosen.record.id, |record| record.paused_by_hand = paused)
 }
 
 /// The box, and what it does now.

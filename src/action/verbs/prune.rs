@@ -2,33 +2,23 @@
 //! of boxes that were deleted elsewhere.
 
 use super::boxes::{delete, not_home};
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::forget::forget_gone;
 use crate::action::mapping::inventory::{Item, Owner, inventory};
-use crate::action::mapping::session::Session;
 use crate::action::report::{Notice, Report};
+use crate::cli::PruneArgs;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::ui;
-
-/// What a person wants deleted.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wish {
-    /// Nobody is asked.
-    pub(crate) yes: bool,
-    /// Boxes with work that is not here go, too.
-    pub(crate) discard: bool,
-    /// Boxes go that have a mapping and no pane.
-    pub(crate) orphans: bool,
-}
 
 /// Deletes boxes without a mapping; with `orphans` also boxes that no pane shows, but not those whose session
 /// of Herdr does not run: their panes come back with it.
 ///
 /// # Errors
 /// The provider cannot be asked, or there is nobody to answer the question.
-pub(crate) fn prune(session: &Session, wish: Wish) -> Result<Report> {
-    let Wish { yes, discard, orphans } = wish;
-    let inventory = inventory(session)?.or_error()?;
+pub(crate) fn prune(context: &ActionContext, args: &PruneArgs) -> Result<Report> {
+    let PruneArgs { yes, discard, orphans } = *args;
+    let inventory = inventory(context)?.or_error()?;
     for (kind, error) in &inventory.unasked {
         ui::note(format!(
             "warning: {} boxes are not looked at: {}",
@@ -43,7 +33,7 @@ pub(crate) fn prune(session: &Session, wish: Wish) -> Result<Report> {
         ));
     }
     let items = inventory.items;
-    let dropped = forget_gone(session)?.names;
+    let dropped = forget_gone(context)?.names;
     let unasked: Vec<_> = inventory.unasked.iter().map(|(kind, _)| kind.word()).collect();
     let told = |report: Report| report.field("forgotten", dropped.len()).field("unasked", unasked.clone());
     if !dropped.is_empty() {
@@ -78,7 +68,7 @@ pub(crate) fn prune(session: &Session, wish: Wish) -> Result<Report> {
     let mut goes = Vec::new();
     for item in ours {
         ui::line(format!("  {:<22}   {}   {}", ui::visible(&item.view.name), item.view.id, item.view.status));
-        let found = not_home(session, item);
+        let found = not_home(context, item);
         if found.is_home() {
             goes.push(item);
             continue;
@@ -110,7 +100,7 @@ pub(crate) fn prune(session: &Session, wish: Wish) -> Result<Report> {
     }
     let mut failed = Vec::new();
     for item in &ours {
-        if let Err(error) = delete(session, item) {
+        if let Err(error) = delete(context, item) {
             failed.push(format!("{}: {}", item.view.name, error.message()));
         }
     }

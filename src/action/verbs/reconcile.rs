@@ -1,8 +1,8 @@
 //! `reconcile`: keeps mappings true when panes move and after Herdr's start.
 
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::detached;
 use crate::action::mapping::forget::forget_gone;
-use crate::action::mapping::session::Session;
 use crate::action::pane::label::{Shows, name};
 use crate::error::Result;
 use crate::herdr::Pane;
@@ -12,10 +12,10 @@ use crate::state::{Phase, Record};
 ///
 /// # Errors
 /// Herdr or the state cannot be read.
-pub(crate) fn reconcile(session: &Session) -> Result<String> {
-    if let Some(moved) = session.invocation.moved() {
-        let socket = session.socket.as_str();
-        let count = session.store.update(|state| {
+pub(crate) fn reconcile(context: &ActionContext) -> Result<String> {
+    if let Some(moved) = context.invocation.moved() {
+        let socket = context.socket.as_str();
+        let count = context.store.update(|state| {
             // The terminal is the identity: it stays over moves.
             let shows = |record: &&Record| {
                 record.socket == socket && record.terminal.as_ref() == Some(&moved.pane.terminal)
@@ -26,17 +26,17 @@ pub(crate) fn reconcile(session: &Session) -> Result<String> {
         })?;
         return Ok(format!("{count} mappings follow pane {}", moved.pane.id));
     }
-    if session.invocation.event.as_deref() != Some("startup") {
+    if context.invocation.event.as_deref() != Some("startup") {
         return Ok("nothing to do".into());
     }
-    let before = session.store.read()?;
-    let panes = session.herdr.panes()?;
-    let orphans = session.store.update(|state| Ok(state.rebind(&session.socket, &panes, &before)))?;
-    name_restored(session, &panes)?;
-    detached::finish_abandoned(session)?;
-    session.store.sweep_locks(&session.store.read()?.records);
+    let before = context.store.read()?;
+    let panes = context.herdr.panes()?;
+    let orphans = context.store.update(|state| Ok(state.rebind(&context.socket, &panes, &before)))?;
+    name_restored(context, &panes)?;
+    detached::finish_abandoned(context)?;
+    context.store.sweep_locks(&context.store.read()?.records);
     // Last: the providers may take their time, and the panes are bound by now.
-    let dropped = forget_gone(session)?;
+    let dropped = forget_gone(context)?;
     for (kind, error) in &dropped.unasked {
         crate::ui::note(format!("{} cannot be asked: {}", kind.word(), crate::ui::visible(error.message())));
     }
@@ -49,17 +49,17 @@ pub(crate) fn reconcile(session: &Session) -> Result<String> {
 }
 
 /// After a restart a shell of this machine stands where a box was shown: its pane is named so.
-fn name_restored(session: &Session, panes: &[Pane]) -> Result<()> {
-    let state = session.store.read()?;
-    let here = |record: &&Record| record.socket == session.socket && record.phase == Phase::Ready;
+fn name_restored(context: &ActionContext, panes: &[Pane]) -> Result<()> {
+    let state = context.store.read()?;
+    let here = |record: &&Record| record.socket == context.socket && record.phase == Phase::Ready;
     for record in state.records.iter().filter(here) {
         let pane = panes.iter().find(|pane| record.terminal.as_ref() == Some(&pane.terminal));
         // The process of before may have a moment left; what is in the pane tells.
-        let is_shell = |pane: &Pane| session.herdr.foreground(&pane.id).is_ok_and(|now| now.is_idle_shell());
+        let is_shell = |pane: &Pane| context.herdr.foreground(&pane.id).is_ok_and(|now| now.is_idle_shell());
         if let Some(pane) = pane
-            && (!session.store.is_record_owned(&record.id)? || is_shell(pane))
+            && (!context.store.is_record_owned(&record.id)? || is_shell(pane))
         {
-            let _best_effort = name(session, record, pane, Shows::Restored);
+            let _best_effort = name(context, record, pane, Shows::Restored);
         }
     }
     Ok(())

@@ -2,8 +2,8 @@
 
 use super::attach::wake;
 use super::pause::report;
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::running::run_box;
-use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
 use crate::action::report::Report;
 use crate::error::Result;
@@ -12,12 +12,12 @@ use crate::error::Result;
 ///
 /// # Errors
 /// There is no box, or the provider refuses.
-pub(crate) fn resume(session: &Session) -> Result<Report> {
-    let chosen = choose(session)?;
-    let remote = session.remote(&chosen.record)?;
-    run_box(session, &chosen.record, &remote.provider, &remote.id)?;
-    if session.store.is_holding(&chosen.record.id)? {
-        wake(session, &chosen.record.id)?;
+pub(crate) fn resume(context: &ActionContext) -> Result<Report> {
+    let chosen = choose(context)?;
+    let remote = context.remote(&chosen.record)?;
+    run_box(context, &chosen.record, &remote.provider, &remote.id)?;
+    if context.store.is_holding(&chosen.record.id)? {
+        wake(context, &chosen.record.id)?;
     }
     Ok(report(&chosen, "runs"))
 }

@@ -1,9 +1,9 @@
 //! `review`: the box's new work and its judgement on the screen, applied on `y`.
 
 use super::apply::{carry_out, names_of, put_back_words};
+use crate::action::mapping::context::ActionContext;
+use crate::action::mapping::context::RECORD;
 use crate::action::mapping::running::run_box;
-use crate::action::mapping::session::RECORD;
-use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
 use crate::action::pane::terminal::{self, Keys, Typed};
 use crate::action::report::{Notice, Report};
@@ -32,12 +32,12 @@ const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 ///
 /// # Errors
 /// There is no box, it cannot be asked, or what was to be applied could not be.
-pub(crate) fn review(session: &Session) -> Result<Report> {
-    let chosen = choose(session)?;
+pub(crate) fn review(context: &ActionContext) -> Result<Report> {
+    let chosen = choose(context)?;
     let record = &chosen.record;
-    if session.invocation.caller == Caller::Key {
+    if context.invocation.caller == Caller::Key {
         let env = [(RECORD, record.id.as_str())];
-        session.herdr.open_plugin_pane("review", Place::Overlay, Some(&record.worktree), &env).map_err(
+        context.herdr.open_plugin_pane("review", Place::Overlay, Some(&record.worktree), &env).map_err(
             |error| Error::from(error).help(format!("or review it in a terminal: {}", again(record))),
         )?;
         return Ok(Report::new("")
@@ -45,18 +45,18 @@ pub(crate) fn review(session: &Session) -> Result<Report> {
             .field("result", "opened")
             .field("box", record.name.as_str()));
     }
-    show(session, record, chosen.by_worktree)
+    show(context, record, chosen.by_worktree)
 }
 
 /// The process of the pane that a key opened.
 ///
 /// # Errors
 /// The record is gone, or the box cannot be asked.
-pub(crate) fn pane(session: &Session) -> Result<()> {
+pub(crate) fn pane(context: &ActionContext) -> Result<()> {
     let record =
-        session.named_record().ok_or_else(|| Error::failed("the box of this review is gone already"))?;
+        context.named_record().ok_or_else(|| Error::failed("the box of this review is gone already"))?;
     ui::line(format!("\n  asking box {} …", record.name));
-    let report = show(session, &record, false)?;
+    let report = show(context, &record, false)?;
     let text = match report.error() {
         Some(error) => ui::format_error(error),
         None if report.text().is_empty() => return Ok(()),
@@ -68,15 +68,15 @@ pub(crate) fn pane(session: &Session) -> Result<()> {
     Ok(())
 }
 
-fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report> {
-    is_there(session, record)?;
-    let remote = session.remote(record)?;
-    run_box(session, record, &remote.provider, &remote.id)?;
-    let ledger = ledger(session, record)?;
+fn show(context: &ActionContext, record: &Record, by_worktree: bool) -> Result<Report> {
+    is_there(context, record)?;
+    let remote = context.remote(record)?;
+    run_box(context, record, &remote.provider, &remote.id)?;
+    let ledger = ledger(context, record)?;
     let notes = ledger.recover()?;
-    let proposal = propose(session, record, &ledger, OnClash::Refuse)?;
+    let proposal = propose(context, record, &ledger, OnClash::Refuse)?;
     let (mut lines, outcome) = (proposal.review()?, proposal.outcome());
-    let (stays, unknown) = elsewhere(session, record);
+    let (stays, unknown) = elsewhere(context, record);
     let put_back = match outcome {
         Outcome::NoChanges | Outcome::AlreadyApplied => names_of(&ledger.put_back(&record.worktree)?),
         Outcome::Applied | Outcome::Conflict => Vec::new(),
@@ -103,11 +103,11 @@ fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report>
             .field("putBack", put_back.clone())
     };
     if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
-        let most = if session.invocation.logged { LOGGED } else { usize::MAX };
+        let most = if context.invocation.logged { LOGGED } else { usize::MAX };
         print(&lines, most, &again(record));
         return Ok(left("shown"));
     }
-    let place = ui::visible(&session.paths.show(&record.worktree));
+    let place = ui::visible(&context.paths.show(&record.worktree));
     let footer = match outcome {
         Outcome::Applied | Outcome::AlreadyApplied => {
             format!("y apply to {place}   q leave it   space, b, n, p move")
@@ -116,7 +116,7 @@ fn show(session: &Session, record: &Record, by_worktree: bool) -> Result<Report>
     };
     let may = matches!(outcome, Outcome::Applied | Outcome::AlreadyApplied);
     if page(lines, footer, may)? {
-        return carry_out(session, record, proposal, &ledger, notes, by_worktree);
+        return carry_out(context, record, proposal, &ledger, notes, by_worktree);
     }
     Ok(left("left"))
 }
@@ -145,7 +145,7 @@ fn page(lines: Vec<Toned>, footer: String, may: bool) -> Result<bool> {
     let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var("TERM").is_ok_and(|term| term != "dumb");
     let keys = Keys::take()?;
-    let _screen = Screen::enter();
+    let _screen = OtherScreen::enter();
     let mut pager = Pager::new(lines, footer, terminal::size());
     let began = Instant::now();
     let mut shown = String::new();
@@ -170,16 +170,16 @@ fn page(lines: Vec<Toned>, footer: String, may: bool) -> Result<bool> {
 }
 
 /// The other screen, left again whatever happens.
-struct Screen;
+struct OtherScreen;
 
-impl Screen {
+impl OtherScreen {
     fn enter() -> Self {
         let _gone = ui::raw(ENTER.as_bytes());
         Self
     }
 }
 
-impl Drop for Screen {
+impl Drop for OtherScreen {
     fn drop(&mut self) {
         let _gone = ui::raw(LEAVE.as_bytes());
     }

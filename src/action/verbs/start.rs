@@ -1,16 +1,16 @@
 //! `start`: reserves the pane, opens a pane of this plugin, waits for what provision tells.
 
+use crate::action::mapping::context::{ActionContext, RECORD};
 use crate::action::mapping::detached;
 use crate::action::mapping::naming::{box_name, installation_of, title};
-use crate::action::mapping::session::{RECORD, Session};
 use crate::action::pane::include;
-use crate::action::pane::stayed::Stayed;
+use crate::action::pane::kept_home::KeptHome;
 use crate::action::report::{Notice, Report};
 use crate::command;
 use crate::createos::BoxName;
 use crate::error::{Error, Result};
 use crate::herdr::{Focus, Place};
-use crate::state::{Outcome, Phase, Record, RecordId, Recorded, State, now};
+use crate::state::{Phase, Record, RecordId, Recorded, StartOutcome, State, now};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,20 +22,20 @@ const PANE: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// Anything that keeps the agent from running; what was made for it is gone again, or named.
-pub(crate) fn start(session: &Session) -> Result<Report> {
-    let pane = session.need_focus()?;
-    let Some(_reserved) = session.store.lock_source(&session.socket, &pane.terminal)? else {
-        return already(session);
+pub(crate) fn start(context: &ActionContext) -> Result<Report> {
+    let pane = context.need_focus()?;
+    let Some(_reserved) = context.store.lock_source(&context.socket, &pane.terminal)? else {
+        return already(context);
     };
-    let state = settled(session)?;
-    if let Some(record) = starting_in(session, &state)? {
+    let state = settled(context)?;
+    if let Some(record) = starting_in(context, &state)? {
         return Ok(already_report(&record));
     }
     let shown =
-        state.of_terminal(&session.socket, &pane.terminal).filter(|record| record.phase == Phase::Ready);
+        state.of_terminal(&context.socket, &pane.terminal).filter(|record| record.phase == Phase::Ready);
 
-    let config = session.config()?;
-    let worktree = session.worktree()?;
+    let config = context.config()?;
+    let worktree = context.worktree()?;
     if worktree.root().to_str().is_none() {
         return Err(Error::failed(format!(
             "the worktree's path is not UTF-8: {}",
@@ -43,12 +43,12 @@ pub(crate) fn start(session: &Session) -> Result<Report> {
         )));
     }
     let kind = config.provider;
-    session.provider(kind)?;
-    include::ask_before_start(session, &worktree)?;
+    context.provider(kind)?;
+    include::ask_before_start(context, &worktree)?;
     let record = Record {
         id: RecordId::random(),
         phase: Phase::Starting,
-        socket: session.socket.clone(),
+        socket: context.socket.clone(),
         source: Some(pane.terminal.clone()),
         terminal: None,
         pane: None,
@@ -70,39 +70,39 @@ pub(crate) fn start(session: &Session) -> Result<Report> {
         created_at: now(),
     };
     // Before anything is paid for. The name in the file is the installation's from now on.
-    session.store.update(|state| {
+    context.store.update(|state| {
         state.installation.clone_from(&installation_of(&record.name));
         state.records.push(record.clone());
         Ok(())
     })?;
     let env = [(RECORD, record.id.as_str())];
-    let focus = session.focus_of_a_new_pane();
+    let focus = context.focus_of_a_new_pane();
     let place = Place::RightOf(&pane.id, focus);
-    let opened = session.herdr.open_plugin_pane("agent", place, Some(worktree.root()), &env);
+    let opened = context.herdr.open_plugin_pane("agent", place, Some(worktree.root()), &env);
     match opened {
-        Ok(pane) => session.store.update(|state| {
+        Ok(pane) => context.store.update(|state| {
             if let Some(pane) = pane {
-                state.bind(&record.id, &session.socket, &pane);
+                state.bind(&record.id, &context.socket, &pane);
             }
             Ok(())
         })?,
         Err(error) => {
             // It may have opened all the same: then its process owns the record, and ends the start by itself.
-            if let Some(_nobody) = session.store.own_record(&record.id)? {
-                session.store.forget(&record)?;
+            if let Some(_nobody) = context.store.own_record(&record.id)? {
+                context.store.forget(&record)?;
             }
             return Err(Error::from(error)
                 .help(format!("see what Herdr says with: {}", command::herdr(["plugin", "list"]))));
         }
     }
-    let outcome = wait(session, &record.id)?;
-    finish(session, &record.id, &outcome, shown.map(|other| other.name.clone()), focus)
+    let outcome = wait(context, &record.id)?;
+    finish(context, &record.id, &outcome, shown.map(|other| other.name.clone()), focus)
 }
 
 /// Somebody else holds the reservation of this pane.
-fn already(session: &Session) -> Result<Report> {
-    let state = session.store.read()?;
-    Ok(match starting_in(session, &state)? {
+fn already(context: &ActionContext) -> Result<Report> {
+    let state = context.store.read()?;
+    Ok(match starting_in(context, &state)? {
         Some(record) => already_report(&record),
         // The other process has not written its record yet.
         None => {
@@ -113,13 +113,13 @@ fn already(session: &Session) -> Result<Report> {
 
 /// The state in which every start under way knows its pane: between the opening of a pane, which has
 /// the focus at once, and the note of it, a press in that pane would pass for one in a pane of its own.
-fn settled(session: &Session) -> Result<Arc<State>> {
+fn settled(context: &ActionContext) -> Result<Arc<State>> {
     let began = Instant::now();
     loop {
-        let state = session.store.read()?;
-        let mut opening = state.records.iter().filter(|record| is_opening(record, &session.socket));
+        let state = context.store.read()?;
+        let mut opening = state.records.iter().filter(|record| is_opening(record, &context.socket));
         let under_way = opening.any(|record| {
-            let locked = |source| session.store.is_source_locked(&record.socket, source).unwrap_or(false);
+            let locked = |source| context.store.is_source_locked(&record.socket, source).unwrap_or(false);
             record.source.as_ref().is_some_and(locked)
         });
         if !under_way || began.elapsed() > PANE {
@@ -138,15 +138,15 @@ fn is_opening(record: &Record, socket: &str) -> bool {
 }
 
 /// A start that this pane belongs to, as its source or as the pane that it opened.
-fn starting_in(session: &Session, state: &State) -> Result<Option<Record>> {
-    let terminal = Some(&session.need_focus()?.terminal);
+fn starting_in(context: &ActionContext, state: &State) -> Result<Option<Record>> {
+    let terminal = Some(&context.need_focus()?.terminal);
     let ours = state.records.iter().filter(|record| {
         record.phase == Phase::Starting
-            && record.socket == session.socket
+            && record.socket == context.socket
             && (record.source.as_ref() == terminal || record.terminal.as_ref() == terminal)
     });
     for record in ours {
-        if session.store.is_record_owned(&record.id)? {
+        if context.store.is_record_owned(&record.id)? {
             return Ok(Some(record.clone()));
         }
     }
@@ -193,40 +193,40 @@ fn verdict(waited: Duration, owned: bool, was_owned: bool) -> Verdict {
     }
 }
 
-fn too_long() -> Outcome {
-    Outcome {
+fn too_long() -> StartOutcome {
+    StartOutcome {
         ok: false,
         error: format!("the start did not finish within {} minutes", LONGEST.as_secs() / 60),
         fix: "look at its pane; closing it deletes the box".into(),
-        ..Outcome::default()
+        ..StartOutcome::default()
     }
 }
 
 /// Waits for the outcome in the record. A pane that was closed meanwhile leaves none.
-fn wait(session: &Session, id: &RecordId) -> Result<Outcome> {
+fn wait(context: &ActionContext, id: &RecordId) -> Result<StartOutcome> {
     let began = Instant::now();
     let mut was_owned = false;
     loop {
-        let state = session.store.read()?;
-        let gone = || Outcome {
+        let state = context.store.read()?;
+        let gone = || StartOutcome {
             ok: false,
             error: "the pane was closed before the agent ran".into(),
             fix: "press the start key again".into(),
-            ..Outcome::default()
+            ..StartOutcome::default()
         };
         let Some(record) = state.record(id) else { return Ok(gone()) };
         if let Some(outcome) = &record.outcome {
             return Ok(outcome.clone());
         }
-        let owned = session.store.is_record_owned(id)?;
+        let owned = context.store.is_record_owned(id)?;
         match verdict(began.elapsed(), owned, was_owned) {
             Verdict::Wait => {}
             Verdict::Abandoned => {
                 // Looked at once more: the outcome may have been written between the two looks.
-                let state = session.store.read()?;
+                let state = context.store.read()?;
                 let outcome = state.record(id).and_then(|record| record.outcome.clone());
                 if outcome.is_none() {
-                    detached::cleanup(session, id)?;
+                    detached::cleanup(context, id)?;
                 }
                 return Ok(outcome.unwrap_or_else(gone));
             }
@@ -238,24 +238,24 @@ fn wait(session: &Session, id: &RecordId) -> Result<Outcome> {
 }
 
 fn finish(
-    session: &Session,
+    context: &ActionContext,
     id: &RecordId,
-    outcome: &Outcome,
+    outcome: &StartOutcome,
     shown: Option<BoxName>,
     focus: Focus,
 ) -> Result<Report> {
-    let state = session.store.read()?;
+    let state = context.store.read()?;
     let record = state.record(id);
     if !outcome.ok {
         if let Some(record) = record.filter(|record| record.phase == Phase::Failed) {
-            session.store.forget(record)?;
+            context.store.forget(record)?;
         }
         return Err(Error::failed(outcome.error.clone()).help(outcome.fix.clone()));
     }
     let record = record.ok_or_else(|| Error::failed("the box was deleted while it started"))?;
     let besides = shown.map(|name| format!("; this pane shows box {name}")).unwrap_or_default();
     let mut text = format!("{} runs in box {}{besides}", title(record), record.name);
-    if let Some(stayed) = Stayed::of_a_start(outcome).words() {
+    if let Some(stayed) = KeptHome::of_a_start(outcome).words() {
         text = format!("{text}\n  {stayed}");
     }
     let mut report = with_members(Some(record), Report::new(text), "started");

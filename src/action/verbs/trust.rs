@@ -1,6 +1,6 @@
 //! `trust`: a yes to the worktree's `.worktreeinclude`, the repository's list of ignored files that leave with the rest.
 
-use crate::action::mapping::session::state_folder;
+use crate::action::mapping::context::state_folder;
 use crate::action::pane::include::{question, remember, rules};
 use crate::cli::TrustArgs;
 use crate::command;

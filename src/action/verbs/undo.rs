@@ -1,7 +1,7 @@
 //! `undo`: takes applies back, also those of a box that is gone.
 
 use super::apply::{names_of, put_back_words, some};
-use crate::action::mapping::session::Session;
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::which::{choose, named};
 use crate::action::report::{Notice, Report};
 use crate::action::work::propose::{is_there, ledger};
@@ -27,15 +27,15 @@ struct Of {
 ///
 /// # Errors
 /// There is none, or files were changed since: they are named and nothing is changed.
-pub(crate) fn undo(session: &Session, args: &UndoArgs) -> Result<Report> {
-    let of = chosen(session)?;
+pub(crate) fn undo(context: &ActionContext, args: &UndoArgs) -> Result<Report> {
+    let of = chosen(context)?;
     let levels = of.ledger.levels()?;
     if args.list {
-        return Ok(list(session, &of, &levels));
+        return Ok(list(context, &of, &levels));
     }
     let worktree = match &of.record {
         Some(record) => {
-            is_there(session, record)?;
+            is_there(context, record)?;
             record.worktree.clone()
         }
         None => levels.first().map(|level| level.worktree.clone()).unwrap_or_default(),
@@ -81,7 +81,7 @@ fn refused(of: &Of, error: Error) -> Error {
     }
 }
 
-fn list(session: &Session, of: &Of, levels: &[Level]) -> Report {
+fn list(context: &ActionContext, of: &Of, levels: &[Level]) -> Report {
     let name = &of.name;
     let mut lines = vec![match levels {
         [] => format!("there is no apply of box {name} to take back"),
@@ -90,7 +90,7 @@ fn list(session: &Session, of: &Of, levels: &[Level]) -> Report {
     for (at, level) in levels.iter().enumerate() {
         let place = match &of.record {
             Some(_) => String::new(),
-            None => format!(" in {}", session.paths.show(&level.worktree)),
+            None => format!(" in {}", context.paths.show(&level.worktree)),
         };
         lines.push(format!(
             "  {:>2}   {:<14}   {}{}: {}",
@@ -128,28 +128,28 @@ fn age(at: SystemTime) -> String {
 }
 
 /// The box that is named, whether it is there or gone; else the pane's, else the only one of this worktree.
-fn chosen(session: &Session) -> Result<Of> {
+fn chosen(context: &ActionContext) -> Result<Of> {
     let gone = |name: String, folder: PathBuf| Of { name, ledger: Ledger::new(folder), record: None };
     let of = |record: Record| {
-        Ok(Of { name: record.name.to_string(), ledger: ledger(session, &record)?, record: Some(record) })
+        Ok(Of { name: record.name.to_string(), ledger: ledger(context, &record)?, record: Some(record) })
     };
-    let past = session.store.past();
-    if let Some(wanted) = &session.wanted {
-        return match named(session) {
+    let past = context.store.past();
+    if let Some(wanted) = &context.wanted {
+        return match named(context) {
             Ok(Some(record)) => of(record),
-            Ok(None) => of(choose(session)?.record),
+            Ok(None) => of(choose(context)?.record),
             Err(error) => match past.into_iter().find(|past| past.name == *wanted) {
                 Some(past) => Ok(gone(past.name, past.folder)),
                 None => Err(error),
             },
         };
     }
-    let error = match choose(session) {
+    let error = match choose(context) {
         Ok(chosen) => return of(chosen.record),
         Err(error) => error,
     };
     // Which of the boxes that are gone is meant, nobody can know: they are named.
-    let Ok(worktree) = session.folder().and_then(|folder| Worktree::discover(&session.git()?, &folder))
+    let Ok(worktree) = context.folder().and_then(|folder| Worktree::discover(&context.git()?, &folder))
     else {
         return Err(error);
     };

@@ -1,8 +1,8 @@
 //! What a box has that is not here: asked before anything is deleted, and told by `info`.
 
 use super::propose::{ledger, propose_from, unknown_words};
+use crate::action::mapping::context::{ActionContext, box_id};
 use crate::action::mapping::forget::ours;
-use crate::action::mapping::session::{Session, box_id};
 use crate::createos::{Refusal, Status};
 use crate::error::Result;
 use crate::fs::digest;
@@ -74,24 +74,24 @@ impl NotHome {
 }
 
 /// Looks into a box that runs; one that does not is not resumed for it.
-pub(crate) fn look(session: &Session, record: &Record) -> NotHome {
+pub(crate) fn look(context: &ActionContext, record: &Record) -> NotHome {
     // A start that failed has no agent that could have worked.
     if record.phase != Phase::Ready {
         return NotHome::default();
     }
     let mut found = NotHome::default();
-    if let Err(error) = look_into(session, record, &mut found) {
+    if let Err(error) = look_into(context, record, &mut found) {
         found.unknown.push(error.message().to_owned());
     }
     found
 }
 
-fn look_into(session: &Session, record: &Record, found: &mut NotHome) -> Result<()> {
-    let mut remote = session.remote(record)?.within(LOOK);
+fn look_into(context: &ActionContext, record: &Record, found: &mut NotHome) -> Result<()> {
+    let mut remote = context.remote(record)?.within(LOOK);
     let status = match remote.provider.get(&remote.id) {
         Ok(view) => view.status,
         Err(failure) if failure.refusal == Refusal::NotFound => {
-            if !remote.provider.is_gone(&remote.id, &ours(session))? {
+            if !remote.provider.is_gone(&remote.id, &ours(context))? {
                 found.unknown.push("its provider does not find the box".into());
             }
             return Ok(());
@@ -101,7 +101,7 @@ fn look_into(session: &Session, record: &Record, found: &mut NotHome) -> Result<
     if !runs(&status, found) {
         return Ok(());
     }
-    match pending(session, record, &mut remote) {
+    match pending(context, record, &mut remote) {
         Ok(files) => found.files = files,
         Err(error) => found.unknown.push(error.message().to_owned()),
     }
@@ -133,22 +133,22 @@ fn runs(status: &Status, found: &mut NotHome) -> bool {
 }
 
 /// The files of a running box whose work is not here.
-fn pending(session: &Session, record: &Record, remote: &mut ProviderBox) -> Result<Vec<String>> {
-    let proposal = propose_from(session, record, remote, &ledger(session, record)?, OnClash::Refuse)?;
+fn pending(context: &ActionContext, record: &Record, remote: &mut ProviderBox) -> Result<Vec<String>> {
+    let proposal = propose_from(context, record, remote, &ledger(context, record)?, OnClash::Refuse)?;
     let pending = proposal.judged.iter().filter(|judged| judged.fate != Fate::AlreadyHere);
     let unreadable = proposal.unreadable.iter().map(|path| path.to_string());
     Ok(pending.map(|judged| judged.name.clone()).chain(unreadable).collect())
 }
 
 /// Looks into a box that no mapping ties to a worktree: what it did since it was started, as it tells itself.
-pub(crate) fn look_unmapped(session: &Session, remote: ProviderBox, status: &Status) -> NotHome {
+pub(crate) fn look_unmapped(context: &ActionContext, remote: ProviderBox, status: &Status) -> NotHome {
     let mut remote = remote.within(LOOK);
     let mut found = NotHome::default();
     if !runs(status, &mut found) {
         return found;
     }
     let mut looked = || -> Result<()> {
-        let root = session.config()?.remote_root;
+        let root = context.config()?.remote_root;
         if let Some(count) = merge::changed_there(&mut remote, &root)? {
             if count > 0 {
                 found.files = vec![format!("{} of its workspace", ui::count(count as u64, "file"))];
@@ -164,32 +164,32 @@ pub(crate) fn look_unmapped(session: &Session, remote: ProviderBox, status: &Sta
 }
 
 /// The place in which it is written down what the first of two deletes has named.
-fn named_file(session: &Session, record: &Record) -> Result<std::path::PathBuf> {
-    Ok(session.store.box_folder(&box_id(record)?)?.join("named-before-delete"))
+fn named_file(context: &ActionContext, record: &Record) -> Result<std::path::PathBuf> {
+    Ok(context.store.box_folder(&box_id(record)?)?.join("named-before-delete"))
 }
 
 /// Writes down what was named.
 ///
 /// # Errors
 /// The state folder cannot be written.
-pub(crate) fn remember_named(session: &Session, record: &Record, found: &NotHome) -> Result<()> {
+pub(crate) fn remember_named(context: &ActionContext, record: &Record, found: &NotHome) -> Result<()> {
     if record.box_id.is_none() {
         return Ok(());
     }
     let marks: Vec<_> = found.marks().into_iter().collect();
     let text = marks.join("\n");
-    crate::fs::write_atomic(&named_file(session, record)?, text.as_bytes(), crate::fs::Mode::Private)
+    crate::fs::write_atomic(&named_file(context, record)?, text.as_bytes(), crate::fs::Mode::Private)
 }
 
 /// Whether there is more than was named. What could not be looked at was said, and is no more than that.
 ///
 /// # Errors
 /// The state folder cannot be read.
-pub(crate) fn is_more_than_named(session: &Session, record: &Record, found: &NotHome) -> Result<bool> {
+pub(crate) fn is_more_than_named(context: &ActionContext, record: &Record, found: &NotHome) -> Result<bool> {
     if record.box_id.is_none() {
         return Ok(false);
     }
-    let named = crate::fs::read_if_there(&named_file(session, record)?)?.unwrap_or_default();
+    let named = crate::fs::read_if_there(&named_file(context, record)?)?.unwrap_or_default();
     let named = String::from_utf8_lossy(&named);
     let named: BTreeSet<String> = named.lines().map(str::to_owned).collect();
     Ok(!found.marks().is_subset(&named))

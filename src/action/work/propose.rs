@@ -1,6 +1,6 @@
 //! What a box would change here, asked of it and judged; and what it has besides.
 
-use crate::action::mapping::session::{Session, box_id};
+use crate::action::mapping::context::{ActionContext, box_id};
 use crate::command;
 use crate::error::{Error, Result};
 use crate::journey::{self, ProviderBox};
@@ -14,8 +14,8 @@ use std::path::Path;
 ///
 /// # Errors
 /// The box was never made, or its folder cannot be.
-pub(crate) fn ledger(session: &Session, record: &Record) -> Result<Ledger> {
-    Ok(Ledger::new(session.store.box_folder(&box_id(record)?)?))
+pub(crate) fn ledger(context: &ActionContext, record: &Record) -> Result<Ledger> {
+    Ok(Ledger::new(context.store.box_folder(&box_id(record)?)?))
 }
 
 /// Asks a running box what it would change here.
@@ -23,12 +23,12 @@ pub(crate) fn ledger(session: &Session, record: &Record) -> Result<Ledger> {
 /// # Errors
 /// The worktree is gone, the box cannot be asked, or its answer cannot be trusted.
 pub(crate) fn propose(
-    session: &Session,
+    context: &ActionContext,
     record: &Record,
     ledger: &Ledger,
     on_clash: OnClash,
 ) -> Result<Proposal> {
-    propose_from(session, record, &mut session.remote(record)?, ledger, on_clash)
+    propose_from(context, record, &mut context.remote(record)?, ledger, on_clash)
 }
 
 /// The same of a box that is at hand.
@@ -36,38 +36,38 @@ pub(crate) fn propose(
 /// # Errors
 /// As of [`propose`].
 pub(crate) fn propose_from(
-    session: &Session,
+    context: &ActionContext,
     record: &Record,
     remote: &mut ProviderBox,
     ledger: &Ledger,
     on_clash: OnClash,
 ) -> Result<Proposal> {
-    is_there(session, record)?;
+    is_there(context, record)?;
     let base = in_step(remote, record, ledger)?;
-    judged(session, record, remote, &base, on_clash)
+    judged(context, record, remote, &base, on_clash)
 }
 
 /// The same for all that the box did since its start, whatever came home of it.
 pub(crate) fn propose_again(
-    session: &Session,
+    context: &ActionContext,
     record: &Record,
     ledger: &Ledger,
     on_clash: OnClash,
 ) -> Result<Proposal> {
-    let mut remote = session.remote(record)?;
+    let mut remote = context.remote(record)?;
     let in_step = in_step(&mut remote, record, ledger)?;
-    Ok(judged(session, record, &mut remote, &ledger.start()?, on_clash)?.over(in_step))
+    Ok(judged(context, record, &mut remote, &ledger.start()?, on_clash)?.over(in_step))
 }
 
 fn judged(
-    session: &Session,
+    context: &ActionContext,
     record: &Record,
     remote: &mut ProviderBox,
     base: &Base,
     on_clash: OnClash,
 ) -> Result<Proposal> {
-    let rules = session.config()?.rules(&record.worktree);
-    let (git, root) = (session.git()?, record.remote_root.get()?);
+    let rules = context.config()?.rules(&record.worktree);
+    let (git, root) = (context.git()?, record.remote_root.get()?);
     journey::propose(remote, &root, &record.worktree, base, &git, &rules, on_clash)
 }
 
@@ -80,8 +80,8 @@ pub(crate) fn in_step(remote: &mut ProviderBox, record: &Record, ledger: &Ledger
 }
 
 /// What a box has besides its checked-out tree, and what of that could not be seen, in sentences.
-pub(crate) fn elsewhere(session: &Session, record: &Record) -> (Vec<String>, Vec<String>) {
-    let found = session.remote(record).and_then(|mut remote| {
+pub(crate) fn elsewhere(context: &ActionContext, record: &Record) -> (Vec<String>, Vec<String>) {
+    let found = context.remote(record).and_then(|mut remote| {
         let found = merge::elsewhere(&mut remote, &record.remote_root.get()?)?;
         Ok((found.work, found.unknown.iter().map(|place| unknown_words(place)).collect()))
     });
@@ -102,12 +102,12 @@ pub(crate) fn unknown_words(place: &str) -> String {
 ///
 /// # Errors
 /// It is gone.
-pub(crate) fn is_there(session: &Session, record: &Record) -> Result<()> {
+pub(crate) fn is_there(context: &ActionContext, record: &Record) -> Result<()> {
     let git = record.worktree.join(".git");
     match std::fs::symlink_metadata(&git) {
         Ok(_) => Ok(()),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            let place = session.paths.show(&record.worktree);
+            let place = context.paths.show(&record.worktree);
             let what = match record.worktree.is_dir() {
                 true => format!("{place} is no git worktree any more; it is the one of box {}", record.name),
                 false => format!("the worktree of box {} is gone: {place}", record.name),
@@ -127,8 +127,8 @@ pub(crate) fn is_there(session: &Session, record: &Record) -> Result<()> {
 }
 
 /// A path of this machine in a command to paste.
-pub(crate) fn pasted(session: &Session, path: &Path) -> String {
-    let shown = session.paths.show(path);
+pub(crate) fn pasted(context: &ActionContext, path: &Path) -> String {
+    let shown = context.paths.show(path);
     if shown.chars().all(|c| c.is_ascii_alphanumeric() || "._-/~".contains(c)) {
         return shown;
     }

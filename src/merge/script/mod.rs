@@ -1,6 +1,6 @@
 //! The scripts that run in the box, and how their answers are read.
 
-use super::{Answer, Remote};
+use super::{Remote, Response};
 use crate::command;
 use crate::config::RemoteRoot;
 use crate::error::{Error, Result};
@@ -119,7 +119,7 @@ fn with_root<'a>(root: &'a RemoteRoot, args: &[&'a str]) -> Vec<&'a str> {
     [&[root.as_str()], args].concat()
 }
 
-fn read(answer: &Answer) -> Result<Result<Said, Stop>> {
+fn read(answer: &Response) -> Result<Result<Said, Stop>> {
     let said = Said::parse(&answer.stdout);
     if let Some(why) = said.get("stop") {
         let detail = said.get("detail").unwrap_or_default().to_owned();

@@ -20,8 +20,8 @@ impl Liar {
 }
 
 impl Remote for Liar {
-    fn exec(&mut self, _: &str, _: &[&str]) -> Result<Answer> {
-        Ok(Answer { code: 0, stdout: self.answer.clone(), stderr: String::new() })
+    fn exec(&mut self, _: &str, _: &[&str]) -> Result<Response> {
+        Ok(Response { code: 0, stdout: self.answer.clone(), stderr: String::new() })
     }
 
     fn push(&mut self, _: &mut (dyn Read + Send), _: &str) -> Result<()> {

@@ -56,13 +56,13 @@ impl Shell {
 }
 
 impl Remote for Shell {
-    fn exec(&mut self, script: &str, args: &[&str]) -> Result<Answer> {
+    fn exec(&mut self, script: &str, args: &[&str]) -> Result<Response> {
         self.runs += 1;
         // Not `-l`: /etc/profile of the tester's machine would replace the lying PATH.
         let args = args.iter().map(|arg| self.place(arg));
         let run = self.command().args(["-c", script, "createos-sandbox"]).args(args);
         let ended = run.limit(Duration::from_secs(300)).run()?;
-        Ok(Answer { code: ended.code(), stdout: ended.stdout_text(), stderr: ended.stderr_text() })
+        Ok(Response { code: ended.code(), stdout: ended.stdout_text(), stderr: ended.stderr_text() })
     }
 
     fn push(&mut self, contents: &mut (dyn Read + Send), path: &str) -> Result<()> {

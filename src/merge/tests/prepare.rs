@@ -113,11 +113,11 @@ fn a_program_that_the_box_lacks_is_named() {
     }
     struct Bare<'a>(&'a mut Shell);
     impl Remote for Bare<'_> {
-        fn exec(&mut self, script: &str, args: &[&str]) -> Result<Answer> {
+        fn exec(&mut self, script: &str, args: &[&str]) -> Result<Response> {
             let run = self.0.command().env("PATH", &self.0.bin);
             let args = args.iter().map(|arg| self.0.place(arg));
             let ended = run.args(["-c", script, "createos-sandbox"]).args(args).run()?;
-            Ok(Answer { code: ended.code(), stdout: ended.stdout_text(), stderr: ended.stderr_text() })
+            Ok(Response { code: ended.code(), stdout: ended.stdout_text(), stderr: ended.stderr_text() })
         }
         fn push(&mut self, contents: &mut (dyn Read + Send), path: &str) -> Result<()> {
             self.0.push(contents, path)

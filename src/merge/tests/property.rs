@@ -240,9 +240,9 @@ struct Contents<'a> {
 }
 
 impl Remote for Contents<'_> {
-    fn exec(&mut self, _: &str, _: &[&str]) -> Result<Answer> {
+    fn exec(&mut self, _: &str, _: &[&str]) -> Result<Response> {
         let stdout = "\ncreateos-sandbox: parcel=/p\ncreateos-sandbox: kept=yes\n".into();
-        Ok(Answer { code: 0, stdout, stderr: String::new() })
+        Ok(Response { code: 0, stdout, stderr: String::new() })
     }
 
     fn push(&mut self, contents: &mut (dyn Read + Send), _: &str) -> Result<()> {

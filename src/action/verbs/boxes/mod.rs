@@ -6,8 +6,8 @@ mod table;
 
 pub(crate) use item::{delete, not_home};
 
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::inventory::{Inventory, inventory};
-use crate::action::mapping::session::Session;
 use crate::action::pane::terminal::{self, Keys, Typed};
 use crate::action::report::{Notice, Report};
 use crate::command;
@@ -31,8 +31,8 @@ const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 ///
 /// # Errors
 /// Herdr refuses the pane.
-pub(crate) fn open(session: &Session) -> Result<Report> {
-    session.herdr.open_plugin_pane("boxes", Place::Overlay, None, &[]).map_err(|error| {
+pub(crate) fn open(context: &ActionContext) -> Result<Report> {
+    context.herdr.open_plugin_pane("boxes", Place::Overlay, None, &[]).map_err(|error| {
         Error::from(error).help(format!("or see them in a terminal: {}", command::action("boxes")))
     })?;
     Ok(Report::new("").notice(Notice::Nothing).field("result", "opened"))
@@ -42,14 +42,14 @@ pub(crate) fn open(session: &Session) -> Result<Report> {
 ///
 /// # Errors
 /// The terminal cannot be read; without one, no provider can be asked.
-pub(crate) fn boxes(session: &Session) -> Result<()> {
+pub(crate) fn boxes(context: &ActionContext) -> Result<()> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        let inventory = inventory(session)?.or_error()?;
+        let inventory = inventory(context)?.or_error()?;
         for warning in inventory.warnings() {
             ui::note(format!("warning: {warning}"));
         }
         let screen = Screen { items: Some(inventory.items), ..Screen::default() };
-        ui::line(screen.rows(session, usize::MAX).join("\n"));
+        ui::line(screen.rows(context, usize::MAX).join("\n"));
         return Ok(());
     }
     let resized = Arc::new(AtomicBool::new(false));
@@ -57,12 +57,12 @@ pub(crate) fn boxes(session: &Session) -> Result<()> {
     let _kept = signal_hook::flag::register(signal_hook::consts::SIGWINCH, Arc::clone(&resized));
     let keys = Keys::take()?;
     let _closed = ui::raw(ENTER.as_bytes());
-    let result = watch(session, &keys, &resized);
+    let result = watch(context, &keys, &resized);
     let _closed = ui::raw(LEAVE.as_bytes());
     result
 }
 
-fn watch(session: &Session, keys: &Keys, resized: &AtomicBool) -> Result<()> {
+fn watch(context: &ActionContext, keys: &Keys, resized: &AtomicBool) -> Result<()> {
     let (answers, listings) = channel();
     let (wishes, wanted) = channel();
     std::thread::spawn(move || ask(&answers, &wanted));
@@ -72,8 +72,8 @@ fn watch(session: &Session, keys: &Keys, resized: &AtomicBool) -> Result<()> {
             screen.take(listing);
         }
         resized.store(false, Ordering::Relaxed);
-        screen.draw(session);
-        if screen.look(session) {
+        screen.draw(context);
+        if screen.look(context) {
             // What was typed meanwhile is no answer to a question that was not there.
             while let Typed::Bytes(_) = keys.read(Duration::ZERO) {}
             continue;
@@ -84,7 +84,7 @@ fn watch(session: &Session, keys: &Keys, resized: &AtomicBool) -> Result<()> {
             // An answer is one key, pressed when the question was there.
             Typed::Bytes(bytes) if screen.question.is_some() => {
                 if bytes == b"y" && screen.is_asked() {
-                    screen.delete(session);
+                    screen.delete(context);
                     let _asks_at_once = wishes.send(());
                 }
                 screen.question = None;
@@ -96,7 +96,7 @@ fn watch(session: &Session, keys: &Keys, resized: &AtomicBool) -> Result<()> {
                         b"j" | b"\x1b[B" | b"\x1bOB" => screen.down(),
                         b"k" | b"\x1b[A" | b"\x1bOA" => screen.selected = screen.selected.saturating_sub(1),
                         b"d" => screen.ask_delete(),
-                        b"\r" | b"\n" if screen.attach(session) => return Ok(()),
+                        b"\r" | b"\n" if screen.attach(context) => return Ok(()),
                         _ => {}
                     }
                 }
@@ -108,7 +108,7 @@ fn watch(session: &Session, keys: &Keys, resized: &AtomicBool) -> Result<()> {
 /// Asks for the list on its own thread: a provider that hangs must not hang the keys.
 fn ask(answers: &Sender<Result<Inventory>>, wanted: &Receiver<()>) {
     loop {
-        let listing = Session::open().and_then(|session| inventory(&session));
+        let listing = ActionContext::open().and_then(|context| inventory(&context));
         if answers.send(listing).is_err() {
             return;
         }

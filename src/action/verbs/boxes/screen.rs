@@ -2,8 +2,8 @@
 
 use super::item::{attach, delete, not_home};
 use super::table::{cut, pause, push, table};
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::inventory::{Inventory, Item, Owner};
-use crate::action::mapping::session::Session;
 use crate::action::pane::terminal;
 use crate::action::work::home::NotHome;
 use crate::error::Result;
@@ -69,9 +69,9 @@ impl Screen {
     }
 
     /// Looks into the box that is to be deleted; true if that was still to be done.
-    pub(super) fn look(&mut self, session: &Session) -> bool {
+    pub(super) fn look(&mut self, context: &ActionContext) -> bool {
         let Some((item, found @ None)) = &mut self.question else { return false };
-        *found = Some(not_home(session, item));
+        *found = Some(not_home(context, item));
         true
     }
 
@@ -79,21 +79,21 @@ impl Screen {
         matches!(self.question, Some((_, Some(_))))
     }
 
-    pub(super) fn delete(&mut self, session: &Session) {
+    pub(super) fn delete(&mut self, context: &ActionContext) {
         let Some((item, _)) = self.question.take() else { return };
         let name = item.view.name.clone();
-        self.message = Some(match delete(session, &item) {
+        self.message = Some(match delete(context, &item) {
             Ok(()) => format!("{name} was deleted"),
             Err(error) => format!("error: {}", error.message()),
         });
     }
 
     /// Brings the chosen box back into its pane, or into a new one; true when that is done.
-    pub(super) fn attach(&mut self, session: &Session) -> bool {
+    pub(super) fn attach(&mut self, context: &ActionContext) -> bool {
         let Some(item) = self.chosen().cloned() else { return false };
         self.message = Some(format!("attaching to {} …", item.view.name));
-        self.draw(session);
-        match attach(session, &item) {
+        self.draw(context);
+        match attach(context, &item) {
             Ok(()) => true,
             Err(error) => {
                 self.message = Some(format!("error: {}", error.message()));
@@ -103,7 +103,7 @@ impl Screen {
     }
 
     /// The table's rows for a screen of this width, the head first. Names are anybody's text.
-    pub(super) fn rows(&self, session: &Session, width: usize) -> Vec<String> {
+    pub(super) fn rows(&self, context: &ActionContext, width: usize) -> Vec<String> {
         let Some(items) = &self.items else { return vec!["asking for the list …".into()] };
         let head = ["BOX", "STATUS", "AUTO-PAUSE", "PANE", "WORKTREE"].map(str::to_owned);
         let mut rows = vec![head];
@@ -123,7 +123,7 @@ impl Screen {
                 cut(&ui::visible_line(owner), 19),
                 item.worktree
                     .as_ref()
-                    .map(|path| ui::visible_line(&session.paths.show(path)))
+                    .map(|path| ui::visible_line(&context.paths.show(path)))
                     .unwrap_or_default(),
             ]
         }));
@@ -134,16 +134,16 @@ impl Screen {
         lines
     }
 
-    pub(super) fn draw(&mut self, session: &Session) {
-        let _closed = ui::raw(self.frame(session, terminal::size()).as_bytes());
+    pub(super) fn draw(&mut self, context: &ActionContext) {
+        let _closed = ui::raw(self.frame(context, terminal::size()).as_bytes());
     }
 
     /// The whole screen, drawn over what was there.
-    fn frame(&mut self, session: &Session, (height, width): (u16, u16)) -> String {
+    fn frame(&mut self, context: &ActionContext, (height, width): (u16, u16)) -> String {
         let (height, width) = (usize::from(height), usize::from(width));
         let count = self.items.as_ref().map_or(0, Vec::len);
         self.selected = self.selected.min(count.saturating_sub(1));
-        let rows = self.rows(session, width);
+        let rows = self.rows(context, width);
         let footer = self.footer(width);
         let room = height.saturating_sub(footer.len() + 2).max(1);
         let first = (self.selected + 1).saturating_sub(room);

@@ -1,7 +1,7 @@
 //! The key of file sync: a pair of its own, made when it is first needed.
 
+use crate::action::mapping::context::ActionContext;
 use crate::action::mapping::program;
-use crate::action::mapping::session::Session;
 use crate::error::{Error, IoContext, Result};
 use crate::exec::{Ended, Run};
 use crate::fs::{Lock, Mode, write_atomic};
@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// There is no ssh-keygen, it cannot make a pair, or the one that is there cannot be used.
-pub(crate) fn sync_key(session: &Session) -> Result<PathBuf> {
-    let keygen = program::find("ssh-keygen", None, session.paths.home()).map_err(|error| {
+pub(crate) fn sync_key(context: &ActionContext) -> Result<PathBuf> {
+    let keygen = program::find("ssh-keygen", None, context.paths.home()).map_err(|error| {
         error.help("file sync needs OpenSSH: install its client, with ssh and ssh-keygen")
     })?;
-    let folder = session.store.folder();
+    let folder = context.store.folder();
     let _one_makes_it = Lock::wait(&folder.join("sync-key.lock"))?;
     let key = folder.join("sync-key");
     if key.symlink_metadata().is_err() {
@@ -26,7 +26,7 @@ pub(crate) fn sync_key(session: &Session) -> Result<PathBuf> {
     }
     let opened = run(&keygen, &["-y", "-P", "", "-f"], &key)?;
     if !opened.success() {
-        let shown = session.paths.show(&key);
+        let shown = context.paths.show(&key);
         return Err(Error::failed(format!("the key of file sync cannot be used: {}", opened.stderr_text()))
             .help(format!("delete it, and the next sync makes another: rm {shown}")));
     }

@@ -4,9 +4,9 @@ mod key;
 mod sessions;
 
 use self::key::sync_key;
+use crate::action::mapping::context::ActionContext;
+use crate::action::mapping::context::RECORD;
 use crate::action::mapping::running::run_box;
-use crate::action::mapping::session::RECORD;
-use crate::action::mapping::session::Session;
 use crate::action::mapping::which::choose;
 use crate::action::pane::include;
 use crate::action::report::{Notice, Report};
@@ -26,23 +26,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// # Errors
 /// There is no box, it cannot be synced, or the pane cannot be opened.
-pub(crate) fn sync(session: &Session) -> Result<Report> {
-    let chosen = choose(session)?;
+pub(crate) fn sync(context: &ActionContext) -> Result<Report> {
+    let chosen = choose(context)?;
     let record = &chosen.record;
-    let (remote, _) = syncable(session, record)?;
-    run_box(session, record, &remote.provider, &remote.id)?;
-    let above = session.need_focus()?.id.clone();
+    let (remote, _) = syncable(context, record)?;
+    run_box(context, record, &remote.provider, &remote.id)?;
+    let above = context.need_focus()?.id.clone();
     let env = [(RECORD, record.id.as_str())];
-    let pane = session.herdr.open_plugin_pane("sync", Place::Below(&above), Some(&record.worktree), &env)?;
+    let pane = context.herdr.open_plugin_pane("sync", Place::Below(&above), Some(&record.worktree), &env)?;
     let pane = pane.map(|pane| pane.id);
     // Half of the height is Herdr's default for a split; the sync runs all the same.
-    if let Err(error) = session.herdr.grow_down(&above, 0.25) {
+    if let Err(error) = context.herdr.grow_down(&above, 0.25) {
         ui::note(format!("warning: the pane keeps half of the height: {error}"));
     }
     Ok(Report::new(format!(
         "files of box {} and {} are kept in step{}",
         record.name,
-        session.paths.show(&record.worktree),
+        context.paths.show(&record.worktree),
         if chosen.by_worktree { " (the only box of this worktree)" } else { "" }
     ))
     .field("box", record.name.as_str())
@@ -51,7 +51,7 @@ pub(crate) fn sync(session: &Session) -> Result<Report> {
 }
 
 /// The box, and the key that goes into it.
-fn syncable(session: &Session, record: &Record) -> Result<(ProviderBox, PathBuf)> {
+fn syncable(context: &ActionContext, record: &Record) -> Result<(ProviderBox, PathBuf)> {
     if !record.provider.has().sync {
         return Err(Error::failed(format!(
             "box {} is on this machine, and boxes on this machine have no file sync",
@@ -62,33 +62,33 @@ fn syncable(session: &Session, record: &Record) -> Result<(ProviderBox, PathBuf)
             command::action("apply").on(&record.name)
         )));
     }
-    let remote = session.remote(record)?;
-    Ok((remote, sync_key(session)?))
+    let remote = context.remote(record)?;
+    Ok((remote, sync_key(context)?))
 }
 
 /// The process of the pane.
 ///
 /// # Errors
 /// The pane has no record, another sync runs, or the provider's sync ends with an error.
-pub(crate) fn pane(session: &Session) -> Result<()> {
-    let record = session
+pub(crate) fn pane(context: &ActionContext) -> Result<()> {
+    let record = context
         .named_record()
         .ok_or_else(|| Error::failed("this pane was not opened by sync").help("press the sync key again"))?;
-    let (remote, key) = syncable(session, &record)?;
-    let _only = Lock::try_take(&session.store.folder().join("sync.lock"))?.ok_or_else(|| {
+    let (remote, key) = syncable(context, &record)?;
+    let _only = Lock::try_take(&context.store.folder().join("sync.lock"))?.ok_or_else(|| {
         Error::failed("another file sync runs; two at once disturb each other")
             .help("stop it first with Ctrl-C")
     })?;
-    let excludes = excludes(session, &record)?;
+    let excludes = excludes(context, &record)?;
     ui::paragraph(format!(
         "File sync: {} and {} in {}\n",
-        session.paths.show(&record.worktree),
+        context.paths.show(&record.worktree),
         record.remote_root,
         record.name
     ));
     ui::paragraph(format!(
         "  key         {}.pub goes into the box; it is for file sync alone",
-        session.paths.show(&key)
+        context.paths.show(&key)
     ));
     ui::paragraph(format!(
         "  stay home   {} patterns, among them what a scan found just now",
@@ -115,7 +115,7 @@ pub(crate) fn pane(session: &Session) -> Result<()> {
     }
     let began = now();
     let ended = remote.provider.watched(words).run();
-    sessions::end_sessions(session.paths.home(), &remote.id, began);
+    sessions::end_sessions(context.paths.home(), &remote.id, began);
     match ended?.code() {
         0 => Ok(()),
         _ if stopped.load(Ordering::Relaxed) => Ok(()),
@@ -125,10 +125,10 @@ pub(crate) fn pane(session: &Session) -> Result<()> {
 }
 
 /// Everything that stays home, as patterns.
-fn excludes(session: &Session, record: &Record) -> Result<Vec<String>> {
-    let config = session.config()?;
-    let worktree = Worktree::discover(&session.git()?, &record.worktree)?;
-    let rules = include::rules(&config, &session.store, worktree.root())?;
+fn excludes(context: &ActionContext, record: &Record) -> Result<Vec<String>> {
+    let config = context.config()?;
+    let worktree = Worktree::discover(&context.git()?, &record.worktree)?;
+    let rules = include::rules(&config, &context.store, worktree.root())?;
     let own = config.sync_excludes.iter().map(|exclude| exclude.as_str()).chain([".git"]);
     sync_patterns(&worktree, &rules, own.map(str::to_owned))
 }

@@ -1,7 +1,7 @@
 //! What of a start stayed home for a name or a secret, as its pane and its report say it.
 
 use crate::command;
-use crate::state::Outcome;
+use crate::state::StartOutcome;
 use crate::ui;
 use crate::worktree::{Packed, Reason};
 
@@ -10,13 +10,13 @@ const NAMED: usize = 5;
 
 /// What stayed home for a name or a secret.
 #[derive(Debug, Default)]
-pub(crate) struct Stayed {
+pub(crate) struct KeptHome {
     pub(crate) count: usize,
     /// The first few names.
     pub(crate) first: Vec<String>,
 }
 
-impl Stayed {
+impl KeptHome {
     /// Of what was packed.
     pub(crate) fn of_packed(packed: &Packed) -> Self {
         let kept = |reason| matches!(reason, Reason::Denied | Reason::Secret);
@@ -27,7 +27,7 @@ impl Stayed {
     }
 
     /// As the pane has told it.
-    pub(crate) fn of_a_start(outcome: &Outcome) -> Self {
+    pub(crate) fn of_a_start(outcome: &StartOutcome) -> Self {
         Self { count: outcome.stayed, first: outcome.stayed_files.clone() }
     }
 

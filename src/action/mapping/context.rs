@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub(crate) const RECORD: &str = "CREATEOS_SANDBOX_RECORD";
 
 /// One action's surroundings.
-pub(crate) struct Session {
+pub(crate) struct ActionContext {
     /// Who called, and where.
     pub(crate) invocation: Invocation,
     /// Herdr's command line.
@@ -34,7 +34,7 @@ pub(crate) struct Session {
     focus: OnceCell<Option<Pane>>,
 }
 
-impl Session {
+impl ActionContext {
     /// From the environment. The state folder is opened, mappings of the earlier plugin are taken over.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Session {
             Some(socket) => socket.clone(),
             None => default_socket(&paths),
         };
-        let session = Self {
+        let context = Self {
             herdr: Herdr::new(program::herdr(recorded(&paths, "herdr").as_deref(), paths.home())?),
             store: Store::open(&folder),
             invocation,
@@ -58,8 +58,8 @@ impl Session {
             wanted: None,
             focus: OnceCell::new(),
         };
-        session.take_over()?;
-        Ok(session)
+        context.take_over()?;
+        Ok(context)
     }
 
     /// The same for an action, and for the box that its command line names.
