@@ -9,7 +9,7 @@ pub(crate) use output::wrong_use;
 
 use crate::error::Error;
 use crate::exit::Exit;
-use output::Mode;
+use output::OutputMode;
 
 /// Runs a command of the provider; there are no boxes on this system.
 pub(crate) fn run(args: crate::cli::LocalArgs) -> Exit {
@@ -18,7 +18,7 @@ pub(crate) fn run(args: crate::cli::LocalArgs) -> Exit {
         crate::command::createos(["login"]),
         crate::command::setup()
     ));
-    Mode::of(args.output.as_deref()).fail(&error.into())
+    OutputMode::from_flag(args.output.as_deref()).fail(&error.into())
 }
 
 /// Whether this machine can isolate a box: only Linux can.

@@ -4,7 +4,6 @@ use crate::error::{Error, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// An error and its code.
 #[derive(Debug)]
 pub(super) struct Failure {
     code: &'static str,
@@ -42,7 +41,6 @@ impl Failure {
         self
     }
 
-    /// The error for people.
     pub(super) fn error(&self) -> &Error {
         &self.error
     }
@@ -77,7 +75,6 @@ impl Failure {
         Self { code, error: parts.hints.into_iter().fold(error, Error::help) }
     }
 
-    /// The error document.
     pub(super) fn envelope(&self) -> Value {
         let facts = self.error.facts().iter().map(|(label, value)| format!("; {label}: {value}"));
         let message = self.error.message().to_owned() + &facts.collect::<String>();

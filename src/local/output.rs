@@ -8,18 +8,17 @@ use serde_json::Value;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 
-/// How results are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum OutputMode {
     /// One JSON document on stdout.
     Json,
     /// Words for people.
     Text,
 }
 
-impl Mode {
+impl OutputMode {
     /// `-o json`, or no terminal to read it on; `-o table` is text everywhere (docs/measured/createos-cli.md 3.15).
-    pub(super) fn of(output: Option<&str>) -> Self {
+    pub(super) fn from_flag(output: Option<&str>) -> Self {
         match output {
             Some("json") => Self::Json,
             Some(_) => Self::Text,
@@ -76,8 +75,8 @@ pub(crate) fn wrong_use(error: &clap::Error, args: &[OsString]) -> Exit {
         arg => ["-o=", "--output=", "-o"].iter().find_map(|start| arg.strip_prefix(start)),
     });
     let is_text = ["exec", "rm", "delete", "destroy"].iter().any(|verb| before.contains(verb));
-    let mode = if is_text { Mode::Text } else { Mode::of(said) };
-    if mode == Mode::Text || !error.use_stderr() {
+    let mode = if is_text { OutputMode::Text } else { OutputMode::from_flag(said) };
+    if mode == OutputMode::Text || !error.use_stderr() {
         let _closed_pipe = error.print();
         return Exit::of_program(error.exit_code());
     }

@@ -1,5 +1,5 @@
 //! The words with which the official attach ends when the person has detached: at the very end of its output,
-//! before nothing but the command that reattaches. A box can print the same words; whoever hears them asks
+//! before nothing but the command that reattaches. A box can print the same words; so who hears them asks
 //! whether the agent still runs.
 
 /// The words (docs/measured/createos-cli.md 3.8).

@@ -3,7 +3,7 @@
 use super::json::write_json;
 use super::local_box::{LocalBox, PROCESSES, RUNNING};
 use super::meta::Meta;
-use super::store::Store;
+use super::store::BoxStore;
 use super::{leftovers, remove, skeleton};
 use crate::error::{Error, IoContext};
 use crate::local::failure::{Failure, Result};
@@ -16,7 +16,7 @@ use std::path::Path;
 pub(crate) const FIRST_UID: u32 = 0x6000_0000;
 
 /// Makes a box. `meta` has everything but the uid.
-pub(crate) fn create(store: &Store, mut meta: Meta) -> Result<LocalBox> {
+pub(crate) fn create(store: &BoxStore, mut meta: Meta) -> Result<LocalBox> {
     let _lock = store.lock()?;
     let boxes = store.all()?;
     if boxes.iter().any(|other| other.meta.name == meta.name) {

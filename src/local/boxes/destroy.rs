@@ -1,9 +1,9 @@
 //! Deleting a box: everything in it ends, its folder goes, a tombstone stays.
 
-use super::id::{BoxId, BoxName};
+use super::id::{LocalId, LocalName};
 use super::local_box::{LocalBox, PROCESSES};
-use super::meta::{Status, Tombstone, now};
-use super::store::{Found, Look, Store};
+use super::meta::{BoxStatus, Tombstone, now};
+use super::store::{BoxStore, LiveOrGone, MetaLook};
 use super::{leftovers, record, remove, running, tombstones};
 use crate::error::IoContext;
 use crate::fs::Lock;
@@ -12,28 +12,28 @@ use crate::ui;
 
 /// Deletes the box for a reference and says which it was; the name of one whose record is damaged is
 /// not known, so only its id leads there. One that is gone already counts as deleted.
-pub(crate) fn remove(store: &Store, reference: &str) -> Result<(BoxId, Option<BoxName>)> {
-    if let Ok(id) = reference.parse::<BoxId>()
-        && matches!(store.look(&id)?, Look::Damaged(_))
+pub(crate) fn remove(store: &BoxStore, reference: &str) -> Result<(LocalId, Option<LocalName>)> {
+    if let Ok(id) = reference.parse::<LocalId>()
+        && matches!(store.look(&id)?, MetaLook::Damaged(_))
     {
         // Nothing new is started in a box that cannot be read.
         bury(store, &id, None)?;
         return Ok((id, None));
     }
     match store.find(reference)? {
-        Found::Live(found) => {
+        LiveOrGone::Live(found) => {
             destroy(store, &found)?;
             Ok((found.meta.id, Some(found.meta.name)))
         }
-        Found::Gone(gone) => Ok((gone.id, Some(gone.name))),
+        LiveOrGone::Gone(gone) => Ok((gone.id, Some(gone.name))),
     }
 }
 
 /// Ends everything in a box, deletes it and leaves a tombstone. It needs no space on the disk: a full
 /// one is what it may be for.
-fn destroy(store: &Store, found: &LocalBox) -> Result<()> {
+fn destroy(store: &BoxStore, found: &LocalBox) -> Result<()> {
     match shut(store, found) {
-        // Somebody else was quicker.
+        // Another deletion was quicker.
         Err(_) if !found.folder().exists() => return Ok(()),
         shut => shut?,
     }
@@ -48,10 +48,10 @@ fn destroy(store: &Store, found: &LocalBox) -> Result<()> {
 }
 
 /// Lets nothing new begin in a box.
-fn shut(store: &Store, found: &LocalBox) -> Result<()> {
+fn shut(store: &BoxStore, found: &LocalBox) -> Result<()> {
     let _lock = found.lock()?;
     let Some(mut current) = store.read(&found.meta.id)? else { return Ok(()) };
-    current.meta.status = Status::Destroying;
+    current.meta.status = BoxStatus::Destroying;
     if current.save().is_err() {
         // What runs must not go on because the disk is full, and may be what fills it. Without its
         // root nothing can begin in it, whatever its record says.
@@ -63,21 +63,21 @@ fn shut(store: &Store, found: &LocalBox) -> Result<()> {
 }
 
 /// Ends what runs in the box's folder and deletes the folder.
-fn bury(store: &Store, id: &BoxId, tombstone: Option<Tombstone>) -> Result<()> {
+fn bury(store: &BoxStore, id: &LocalId, tombstone: Option<Tombstone>) -> Result<()> {
     let folder = store.place(id);
     let ended = running::end_all(&folder).and_then(|()| record::remove_sockets(&folder.join(PROCESSES)));
     let lock = store.lock()?;
     if !folder.exists() {
-        // Somebody else was quicker.
+        // Another deletion was quicker.
         return Ok(());
     }
     ended?;
-    // Before the folder goes: whoever looks finds one of the two.
+    // Before the folder goes, so that a box is always found as one of the two.
     let remember = || tombstone.as_ref().map_or(Ok(()), |gone| tombstones::add(store.folder(), gone));
     let told = remember();
     let doomed = format!("{}{id}", leftovers::OLD);
     std::fs::rename(&folder, store.folder().join(&doomed)).at("rename", &folder)?;
-    // The tree may be large: nobody else has to wait for it.
+    // The tree may be large, and other commands must not wait for it.
     let folder = store.folder().join(&doomed);
     let _deleting = Lock::wait(&folder.join("lock"))?;
     drop(lock);
@@ -94,7 +94,7 @@ fn bury(store: &Store, id: &BoxId, tombstone: Option<Tombstone>) -> Result<()> {
 }
 
 /// Deletes what killed creations and deletions have left.
-pub(crate) fn tidy(store: &Store) -> Result<()> {
+pub(crate) fn tidy(store: &BoxStore) -> Result<()> {
     if !store.folder().exists() {
         return Ok(());
     }

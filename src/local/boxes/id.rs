@@ -11,7 +11,7 @@ const LONGEST_NAME: usize = 22;
 
 text_type! {
     /// `sb-` and a ULID: sortable by the time at which the box was made.
-    pub(crate) BoxId: |text| match text.strip_prefix("sb-") {
+    pub(crate) LocalId: |text| match text.strip_prefix("sb-") {
         Some(rest) if is_ulid(rest) => Ok(text),
         _ => Err(Error::usage(format!("\"{text}\" is not the id of a local sandbox"))),
     } => Error
@@ -19,7 +19,7 @@ text_type! {
 
 text_type! {
     /// `proc_` and a ULID.
-    pub(crate) ProcessId: |text| match text.strip_prefix("proc_") {
+    pub(crate) LocalProcessId: |text| match text.strip_prefix("proc_") {
         Some(rest) if is_ulid(rest) => Ok(text),
         _ => Err(Error::usage(format!("\"{text}\" is not a process id"))),
     } => Error
@@ -27,7 +27,7 @@ text_type! {
 
 text_type! {
     /// A box's name: 1 to 22 lower-case letters, digits and inner dashes.
-    pub(crate) BoxName: |text| {
+    pub(crate) LocalName: |text| {
         let letters = text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
         let edges = !text.starts_with('-') && !text.ends_with('-') && !text.starts_with("sb-");
         if text.is_empty() || text.len() > LONGEST_NAME || !letters || !edges {
@@ -38,19 +38,19 @@ text_type! {
     } => Error
 }
 
-impl BoxId {
+impl LocalId {
     pub(crate) fn fresh() -> Self {
         Self(format!("sb-{}", ulid()))
     }
 }
 
-impl ProcessId {
+impl LocalProcessId {
     pub(crate) fn fresh() -> Self {
         Self(format!("proc_{}", ulid()))
     }
 }
 
-impl BoxName {
+impl LocalName {
     /// A name for a box whose maker did not care.
     pub(crate) fn fresh() -> Self {
         let tail: String = ulid().chars().rev().take(6).collect();
@@ -75,11 +75,11 @@ mod tests {
 
     #[test]
     fn fresh_ids_read_back_and_differ() {
-        let (a, b) = (BoxId::fresh(), BoxId::fresh());
+        let (a, b) = (LocalId::fresh(), LocalId::fresh());
         assert_ne!(a, b);
-        assert_eq!(a.as_str().parse::<BoxId>().unwrap(), a);
-        assert!(ProcessId::fresh().as_str().parse::<ProcessId>().is_ok());
-        assert!(BoxName::fresh().as_str().parse::<BoxName>().is_ok());
+        assert_eq!(a.as_str().parse::<LocalId>().unwrap(), a);
+        assert!(LocalProcessId::fresh().as_str().parse::<LocalProcessId>().is_ok());
+        assert!(LocalName::fresh().as_str().parse::<LocalName>().is_ok());
     }
 
     #[test]
@@ -87,10 +87,10 @@ mod tests {
         for bad in
             ["", "sb-", "sb-../../etc", "sb-01J", "-x", "a/b", "A", "ä", "a b", "a\n", "x-", "\u{202e}a"]
         {
-            assert!(bad.parse::<BoxId>().is_err(), "{bad}");
-            assert!(bad.parse::<BoxName>().is_err(), "{bad}");
+            assert!(bad.parse::<LocalId>().is_err(), "{bad}");
+            assert!(bad.parse::<LocalName>().is_err(), "{bad}");
         }
-        assert!("a".repeat(22).parse::<BoxName>().is_ok());
-        assert!("a".repeat(23).parse::<BoxName>().is_err());
+        assert!("a".repeat(22).parse::<LocalName>().is_ok());
+        assert!("a".repeat(23).parse::<LocalName>().is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! A box: its folder, and what is in it.
 
 use super::json::{parse, write_json};
-use super::meta::{Meta, Status};
+use super::meta::{BoxStatus, Meta};
 use crate::command;
 use crate::error::IoContext;
 use crate::fs::Lock;
@@ -13,7 +13,6 @@ pub(crate) const PROCESSES: &str = "processes";
 /// In a box's folder: those of its processes that run now.
 pub(crate) const RUNNING: &str = "running";
 
-/// A box that exists.
 #[derive(Debug, Clone)]
 pub(crate) struct LocalBox {
     folder: PathBuf,
@@ -76,12 +75,12 @@ impl LocalBox {
         let name = &self.meta.name;
         let refused = || Failure::conflict(format!("sandbox {name} is {}", self.meta.status.word()));
         match self.meta.status {
-            Status::Running => Ok(()),
-            Status::Paused => {
+            BoxStatus::Running => Ok(()),
+            BoxStatus::Paused => {
                 let resume = command::own(["local", "sandbox", "resume"]).on(name);
                 Err(refused().help(format!("resume it first: {resume}")))
             }
-            Status::Destroying | Status::Destroyed => Err(refused()),
+            BoxStatus::Destroying | BoxStatus::Destroyed => Err(refused()),
         }
     }
 }

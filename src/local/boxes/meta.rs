@@ -1,7 +1,7 @@
 //! What is on record about a box, and how the command line shows it.
 
-use super::id::{BoxId, BoxName};
-use super::shape::Shape;
+use super::id::{LocalId, LocalName};
+use super::shape::LocalShape;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::time::SystemTime;
@@ -12,14 +12,10 @@ pub(crate) const VERSION: u32 = 1;
 /// A box's record, `meta.json`, mode 0600: `env` may hold secrets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Meta {
-    /// [`VERSION`].
     pub(crate) version: u32,
-    /// Its id.
-    pub(crate) id: BoxId,
-    /// Its name.
-    pub(crate) name: BoxName,
-    /// The shape that was asked for.
-    pub(crate) shape: Shape,
+    pub(crate) id: LocalId,
+    pub(crate) name: LocalName,
+    pub(crate) shape: LocalShape,
     /// When it was made, RFC 3339.
     pub(crate) created_at: String,
     /// The uid that its processes have on the host when root made it; else the maker's own.
@@ -35,7 +31,7 @@ pub(crate) struct Meta {
     #[serde(default)]
     pub(crate) auto_pause_after_seconds: Option<u64>,
     /// Running, paused or on its way out.
-    pub(crate) status: Status,
+    pub(crate) status: BoxStatus,
     /// When it was paused last, RFC 3339.
     #[serde(default)]
     pub(crate) paused_at: Option<String>,
@@ -47,18 +43,17 @@ pub(crate) struct Meta {
 /// The statuses that a local box can have (a part of docs/measured/createos-cli.md 4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
+pub(crate) enum BoxStatus {
     /// Programs can be started.
     Running,
     /// Its programs are stopped, none can be started.
     Paused,
-    /// Being deleted.
     Destroying,
     /// Gone; only its id and name are still known.
     Destroyed,
 }
 
-impl Status {
+impl BoxStatus {
     /// The word on the command line.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -73,15 +68,12 @@ impl Status {
 /// What is left of a deleted box.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Tombstone {
-    /// Its id.
-    pub(crate) id: BoxId,
+    pub(crate) id: LocalId,
     /// Its name; free again.
-    pub(crate) name: BoxName,
-    /// Its shape.
-    pub(crate) shape: Shape,
+    pub(crate) name: LocalName,
+    pub(crate) shape: LocalShape,
     /// When it was made, RFC 3339.
     pub(crate) created_at: String,
-    /// When it was deleted, RFC 3339.
     pub(crate) destroyed_at: String,
 }
 
@@ -110,13 +102,19 @@ impl Meta {
 impl Tombstone {
     /// The sandbox view of a box that is gone.
     pub(crate) fn view(&self) -> Value {
-        let mut view = head(&self.id, &self.name, Status::Destroyed, &self.shape, &self.created_at);
+        let mut view = head(&self.id, &self.name, BoxStatus::Destroyed, &self.shape, &self.created_at);
         view.insert("destroyed_at".into(), json!(self.destroyed_at));
         Value::Object(view)
     }
 }
 
-fn head(id: &BoxId, name: &BoxName, status: Status, shape: &Shape, created_at: &str) -> Map<String, Value> {
+fn head(
+    id: &LocalId,
+    name: &LocalName,
+    status: BoxStatus,
+    shape: &LocalShape,
+    created_at: &str,
+) -> Map<String, Value> {
     let mut view = Map::new();
     view.insert("id".into(), json!(id));
     view.insert("name".into(), json!(name));

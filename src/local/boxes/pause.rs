@@ -6,9 +6,9 @@
 //! Memory stays where it is.
 
 use super::local_box::LocalBox;
-use super::meta::{Status, now};
+use super::meta::{BoxStatus, now};
 use super::record;
-use super::running::{self, Purpose};
+use super::running::{self, RunPurpose};
 use crate::command;
 use crate::error::{Error, IoContext};
 use crate::fs::IfThere;
@@ -35,7 +35,7 @@ pub(crate) fn pause(found: &mut LocalBox) -> Result<()> {
 }
 
 fn pause_locked(found: &mut LocalBox) -> Result<()> {
-    if found.meta.status != Status::Running {
+    if found.meta.status != BoxStatus::Running {
         let (name, status) = (&found.meta.name, found.meta.status.word());
         return Err(Failure::conflict(format!("sandbox {name} is {status}")));
     }
@@ -52,7 +52,7 @@ fn pause_locked(found: &mut LocalBox) -> Result<()> {
         ));
     }
     let before = found.meta.clone();
-    found.meta.status = Status::Paused;
+    found.meta.status = BoxStatus::Paused;
     found.meta.paused_at = Some(now());
     if let Err(failure) = found.save() {
         // Not on record, so not paused: a full disk must not leave a box that only stands still.
@@ -74,7 +74,7 @@ pub(crate) fn resume(found: &mut LocalBox) -> Result<()> {
     let _lock = found.lock()?;
     found.refresh()?;
     match found.meta.status {
-        Status::Paused => {}
+        BoxStatus::Paused => {}
         status => {
             let words = format!("sandbox {} is {}", found.meta.name, status.word());
             return Err(Failure::conflict(words));
@@ -87,7 +87,7 @@ pub(crate) fn resume(found: &mut LocalBox) -> Result<()> {
             .into());
     }
     let before = found.meta.clone();
-    found.meta.status = Status::Running;
+    found.meta.status = BoxStatus::Running;
     found.meta.last_resumed_at = Some(now());
     found.save().or_else(|failure| {
         found.meta = before;
@@ -96,7 +96,7 @@ pub(crate) fn resume(found: &mut LocalBox) -> Result<()> {
     })
 }
 
-/// Notes that somebody does something with the box.
+/// Notes that the box is in use.
 pub(crate) fn touch(found: &LocalBox) -> Result<()> {
     let path = found.folder().join("activity");
     let file = File::options().create(true).append(true).open(&path).at("write", &path)?;
@@ -105,7 +105,7 @@ pub(crate) fn touch(found: &LocalBox) -> Result<()> {
 
 /// How long the box may still be idle; `None` when it does not pause by itself.
 pub(crate) fn time_left(found: &LocalBox) -> Result<Option<Duration>> {
-    let (Some(limit), Status::Running) = (found.meta.auto_pause_after_seconds, found.meta.status) else {
+    let (Some(limit), BoxStatus::Running) = (found.meta.auto_pause_after_seconds, found.meta.status) else {
         return Ok(None);
     };
     let path = found.folder().join("activity");
@@ -140,11 +140,11 @@ pub(crate) fn settle(found: &mut LocalBox) -> Result<()> {
     }
     let _lock = found.lock()?;
     found.refresh()?;
-    if !is_over(found)? || running::any(found, Purpose::Foreground)? {
+    if !is_over(found)? || running::any(found, RunPurpose::Foreground)? {
         return Ok(());
     }
     pause_locked(found).or_else(|failure| {
-        // What cannot be stopped is at work; whoever asked wants the box, not its sleep.
+        // What cannot be stopped is at work. The caller wants the box itself: it stays awake.
         crate::ui::note(format!("warning: {}", crate::ui::visible(failure.error().message())));
         touch(found)
     })

@@ -1,6 +1,6 @@
 //! A process on record: what was started, whether it runs, how it ended.
 
-use super::id::ProcessId;
+use super::id::LocalProcessId;
 use super::json::{parse, write_json};
 use super::local_box::LocalBox;
 use super::meta::now;
@@ -15,11 +15,10 @@ use std::path::{Path, PathBuf};
 
 /// `processes/<id>.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct ProcessRecord {
     /// 1; a newer one is not read.
     pub(crate) version: u32,
-    /// Its id.
-    pub(crate) process_id: ProcessId,
+    pub(crate) process_id: LocalProcessId,
     /// On a terminal, or on pipes.
     pub(crate) pty: bool,
     /// Program and arguments, damaged bytes replaced.
@@ -32,42 +31,36 @@ pub(crate) struct Record {
     pub(crate) created_at: String,
     /// When it ended, RFC 3339; `None` while it runs.
     pub(crate) finished_at: Option<String>,
-    /// How it ended.
     pub(crate) end: Option<End>,
     /// Where its supervisor listens.
     pub(crate) socket: PathBuf,
-    /// Its output.
-    pub(crate) output: Output,
+    pub(crate) output: KeptOutput,
 }
 
-/// How much output there is.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(crate) struct Output {
+pub(crate) struct KeptOutput {
     /// Place of the first byte that is still kept.
     pub(crate) oldest_seq: u64,
     /// Place behind the last byte.
     pub(crate) newest_seq: u64,
-    /// Bytes that are kept.
     pub(crate) bytes: u64,
 }
 
 /// The program that has the terminal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Foreground {
+pub(crate) struct ForegroundProgram {
     /// Its process id in the box.
     pub(crate) pid: i32,
-    /// Its name.
     pub(crate) cmd: String,
 }
 
-impl Record {
-    /// Whether it runs.
+impl ProcessRecord {
     pub(crate) fn is_running(&self) -> bool {
         self.finished_at.is_none()
     }
 
     /// The process view (docs/measured/createos-cli.md 4.2); keys without a value are left out.
-    pub(crate) fn view(&self, foreground: Option<&Foreground>) -> Value {
+    pub(crate) fn view(&self, foreground: Option<&ForegroundProgram>) -> Value {
         let ended = !self.is_running();
         let mut view = Map::new();
         let mut put = |key: &str, value: Value| view.insert(key.into(), value);
@@ -97,32 +90,31 @@ impl Record {
         Value::Object(view)
     }
 
-    /// Writes it.
     pub(crate) fn save(&self, found: &LocalBox) -> Result<()> {
         write_json(&file(found, &self.process_id, "json"), self)
     }
 }
 
 /// A file of a process: `json`, `log` or `lock`.
-pub(crate) fn file(found: &LocalBox, id: &ProcessId, end: &str) -> PathBuf {
+pub(crate) fn file(found: &LocalBox, id: &LocalProcessId, end: &str) -> PathBuf {
     found.processes().join(format!("{id}.{end}"))
 }
 
 /// The record of a process. One whose supervisor is gone without a word has ended, whatever it says:
 /// with its supervisor a box process is killed.
-pub(crate) fn read(found: &LocalBox, id: &ProcessId) -> Result<Record> {
+pub(crate) fn read(found: &LocalBox, id: &LocalProcessId) -> Result<ProcessRecord> {
     let path = file(found, id, "json");
     let Some(bytes) = std::fs::read(&path).if_there().at("read", &path)? else {
         return Err(Failure::not_found(format!("no process {id} in sandbox {}", found.meta.name)));
     };
-    let mut record: Record = parse(&path, &bytes)?;
+    let mut record: ProcessRecord = parse(&path, &bytes)?;
     if record.is_running() && !is_supervised(found, id)? {
         // It may have ended properly between our two looks.
         record = parse(&path, &std::fs::read(&path).at("read", &path)?)?;
         if record.is_running() {
             record.finished_at = Some(now());
             record.end = Some(End::Signal(libc::SIGKILL));
-            record.output = Output::default();
+            record.output = KeptOutput::default();
             record.save(found)?;
             let _gone = std::fs::remove_file(&record.socket);
         }
@@ -131,14 +123,14 @@ pub(crate) fn read(found: &LocalBox, id: &ProcessId) -> Result<Record> {
 }
 
 /// The log of a process that has ended, or `None` when none was kept.
-pub(crate) fn log(found: &LocalBox, record: &Record) -> Option<File> {
+pub(crate) fn log(found: &LocalBox, record: &ProcessRecord) -> Option<File> {
     File::open(file(found, &record.process_id, "log")).ok()
 }
 
 /// All processes of a box, newest first.
-pub(crate) fn all(found: &LocalBox) -> Result<Vec<Record>> {
+pub(crate) fn all(found: &LocalBox) -> Result<Vec<ProcessRecord>> {
     let folder = found.processes();
-    let mut ids: Vec<ProcessId> = std::fs::read_dir(&folder)
+    let mut ids: Vec<LocalProcessId> = std::fs::read_dir(&folder)
         .at("read", &folder)?
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".json")?.parse().ok())
@@ -152,7 +144,7 @@ pub(crate) fn remove_sockets(processes: &Path) -> Result<()> {
     let entries = std::fs::read_dir(processes).if_there().at("read", processes)?;
     for entry in entries.into_iter().flatten().flatten() {
         let record = std::fs::read(entry.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        if let Some(Record { socket, .. }) = record {
+        if let Some(ProcessRecord { socket, .. }) = record {
             let _removed_by_its_owner = std::fs::remove_file(socket);
         }
     }
@@ -173,7 +165,7 @@ pub(crate) fn prune(found: &LocalBox) -> Result<()> {
 }
 
 /// A supervisor holds the process's lock for as long as it lives.
-fn is_supervised(found: &LocalBox, id: &ProcessId) -> Result<bool> {
+fn is_supervised(found: &LocalBox, id: &LocalProcessId) -> Result<bool> {
     let path = file(found, id, "lock");
     let Some(lock) = File::open(&path).if_there().at("open", &path)? else { return Ok(false) };
     match lock.try_lock_shared() {

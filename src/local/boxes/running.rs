@@ -1,5 +1,5 @@
 //! Which box processes run now: the host's id of each PID 1, with its start time, so that a number
-//! that came back to somebody else is never signalled.
+//! that was given to another process since is never signalled.
 
 use super::local_box::{LocalBox, PROCESSES, RUNNING};
 use crate::error::{Error, IoContext};
@@ -23,9 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A box process on record, until dropped.
 #[derive(Debug)]
-pub(crate) struct Registered(PathBuf);
+pub(crate) struct RunningRecord(PathBuf);
 
-impl Drop for Registered {
+impl Drop for RunningRecord {
     fn drop(&mut self) {
         forget(&self.0);
     }
@@ -33,14 +33,14 @@ impl Drop for Registered {
 
 /// Why a box process runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Somebody waits for it: exec, push, pull.
+pub(crate) enum RunPurpose {
+    /// A command of ours waits for it: exec, push, pull.
     Foreground,
     /// It goes on by itself.
     Process,
 }
 
-impl Purpose {
+impl RunPurpose {
     fn word(self) -> &'static str {
         match self {
             Self::Foreground => "foreground",
@@ -63,7 +63,7 @@ fn forget(record: &Path) {
 
 /// Puts a box's PID 1 on record, and gives the end of the pipe that it listens to. The caller holds the
 /// box's lock since it has looked at its status.
-pub(crate) fn register(found: &LocalBox, init: Pid, purpose: Purpose) -> Result<(Registered, OwnedFd)> {
+pub(crate) fn register(found: &LocalBox, init: Pid, purpose: RunPurpose) -> Result<(RunningRecord, OwnedFd)> {
     // Those whose starters were killed have left their records.
     for entry in entries(&found.running())?.into_iter().filter(|entry| entry.process.is_none()) {
         forget(&entry.path);
@@ -75,7 +75,7 @@ pub(crate) fn register(found: &LocalBox, init: Pid, purpose: Purpose) -> Result<
     forget(&path);
     let pipe = control(&path);
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).at("create", &pipe)?;
-    let registered = Registered(path);
+    let registered = RunningRecord(path);
     // Open for writing too, so that it never looks as if the last writer had hung up.
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let listening = rustix::fs::open(&pipe, flags, Mode::empty()).at("open", &pipe)?;
@@ -124,7 +124,7 @@ pub(crate) fn end_all(folder: &Path) -> Result<()> {
 /// obeyed; whether they did within `patience`.
 pub(crate) fn tell_all(found: &LocalBox, word: u8, name: &CStr, patience: Duration) -> Result<bool> {
     let deadline = Instant::now() + patience;
-    let living: Vec<Entry> =
+    let living: Vec<RunningInit> =
         entries(&found.running())?.into_iter().filter(|entry| entry.process.is_some()).collect();
     for entry in &living {
         let pipe = control(&entry.path);
@@ -149,13 +149,14 @@ pub(crate) fn tell_all(found: &LocalBox, word: u8, name: &CStr, patience: Durati
 }
 
 /// Whether something runs for this purpose.
-pub(crate) fn any(found: &LocalBox, purpose: Purpose) -> Result<bool> {
-    let alike = |entry: &Entry| entry.process.is_some() && entry.purpose.as_deref() == Some(purpose.word());
+pub(crate) fn any(found: &LocalBox, purpose: RunPurpose) -> Result<bool> {
+    let alike =
+        |entry: &RunningInit| entry.process.is_some() && entry.purpose.as_deref() == Some(purpose.word());
     Ok(entries(&found.running())?.iter().any(alike))
 }
 
 /// A record of a PID 1.
-struct Entry {
+struct RunningInit {
     path: PathBuf,
     pid: Option<Pid>,
     purpose: Option<String>,
@@ -163,7 +164,7 @@ struct Entry {
     process: Option<OwnedFd>,
 }
 
-fn entries(folder: &Path) -> Result<Vec<Entry>> {
+fn entries(folder: &Path) -> Result<Vec<RunningInit>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).at("read", folder)?.flatten() {
         let path = entry.path();
@@ -175,7 +176,7 @@ fn entries(folder: &Path) -> Result<Vec<Entry>> {
         let (born, purpose) = text.split_once(' ').unzip();
         let born = born.and_then(|born| born.parse().ok());
         let process = pid.zip(born).and_then(|(pid, born)| open(pid, born));
-        found.push(Entry { path, pid, purpose: purpose.map(str::to_owned), process });
+        found.push(RunningInit { path, pid, purpose: purpose.map(str::to_owned), process });
     }
     Ok(found)
 }

@@ -29,20 +29,17 @@ pub(crate) fn knows_shape(text: &str) -> Result<(), &'static [&'static str]> {
 }
 
 text_type! {
-    /// A known shape.
-    pub(crate) Shape: |text| match SHAPES.contains(&text) {
+    pub(crate) LocalShape: |text| match SHAPES.contains(&text) {
         true => Ok(text),
         false => Err(Error::usage(format!("shape \"{text}\" is not allowed, choices: [{}]", SHAPES.join(" ")))),
     } => Error
 }
 
-impl Shape {
-    /// Virtual processors.
+impl LocalShape {
     pub(crate) fn vcpu(&self) -> f64 {
         self.parts().0
     }
 
-    /// Memory in MiB.
     pub(crate) fn mem_mib(&self) -> u64 {
         self.parts().1
     }
@@ -89,11 +86,11 @@ mod tests {
     #[test]
     fn every_shape_has_its_size() {
         for shape in SHAPES {
-            let shape: Shape = shape.parse().unwrap();
+            let shape: LocalShape = shape.parse().unwrap();
             assert!(shape.vcpu() > 0.0 && shape.mem_mib() >= 256, "{shape}");
         }
-        assert_eq!("s-2vcpu-4gb".parse::<Shape>().unwrap().mem_mib(), 4096);
-        assert!("s-3vcpu-4gb".parse::<Shape>().unwrap_err().message().contains("choices: [s-0.25vcpu"));
+        assert_eq!("s-2vcpu-4gb".parse::<LocalShape>().unwrap().mem_mib(), 4096);
+        assert!("s-3vcpu-4gb".parse::<LocalShape>().unwrap_err().message().contains("choices: [s-0.25vcpu"));
     }
 
     #[test]

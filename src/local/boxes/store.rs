@@ -1,6 +1,6 @@
 //! The boxes on this machine: a folder each, a lock each, and tombstones of those that are gone.
 
-use super::id::{BoxId, BoxName};
+use super::id::{LocalId, LocalName};
 use super::json::parse;
 use super::local_box::LocalBox;
 use super::meta::{Meta, Tombstone, VERSION};
@@ -13,28 +13,25 @@ use crate::paths::Paths;
 use crate::ui;
 use std::path::{Path, PathBuf};
 
-/// The folder of all boxes.
-pub(crate) struct Store {
+pub(crate) struct BoxStore {
     folder: PathBuf,
 }
 
 /// What a reference leads to.
-pub(crate) enum Found {
-    /// A box.
+pub(crate) enum LiveOrGone {
     Live(LocalBox),
-    /// One that is gone.
     Gone(Tombstone),
 }
 
 /// A box's record, as far as there is one.
-pub(super) enum Look {
+pub(super) enum MetaLook {
     Whole(Meta),
     /// The box is there, and what it was cannot be read.
     Damaged(Error),
     Absent,
 }
 
-impl Store {
+impl BoxStore {
     /// The store of this user. Its folder is made with the first box: looking leaves nothing behind.
     pub(crate) fn open(paths: &Paths) -> Self {
         Self { folder: paths.boxes() }
@@ -45,13 +42,12 @@ impl Store {
         Self { folder }
     }
 
-    /// Its folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Where the box with this id is.
-    pub(super) fn place(&self, id: &BoxId) -> PathBuf {
+    pub(super) fn place(&self, id: &LocalId) -> PathBuf {
         self.folder.join(id.as_str())
     }
 
@@ -66,7 +62,7 @@ impl Store {
         let mut boxes = Vec::new();
         let entries = std::fs::read_dir(&self.folder).if_there().at("read", &self.folder)?;
         for entry in entries.into_iter().flatten().flatten() {
-            let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<BoxId>().ok()) else {
+            let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<LocalId>().ok()) else {
                 continue;
             };
             match self.read(&id) {
@@ -84,43 +80,43 @@ impl Store {
         Ok(boxes)
     }
 
-    pub(super) fn look(&self, id: &BoxId) -> Result<Look> {
+    pub(super) fn look(&self, id: &LocalId) -> Result<MetaLook> {
         let folder = self.place(id);
         let path = folder.join("meta.json");
         let Some(bytes) = std::fs::read(&path).if_there().at("read", &path)? else {
             // A box appears and goes as a whole: without its folder, nothing is missing.
             return Ok(match folder.exists() {
-                false => Look::Absent,
-                true => Look::Damaged(Error::failed(format!("{} is missing", path.display()))),
+                false => MetaLook::Absent,
+                true => MetaLook::Damaged(Error::failed(format!("{} is missing", path.display()))),
             });
         };
         refuse_newer(&path, &bytes, VERSION, Kind::Failed, "use that version for this box")?;
-        Ok(parse(&path, &bytes).map_or_else(Look::Damaged, Look::Whole))
+        Ok(parse(&path, &bytes).map_or_else(MetaLook::Damaged, MetaLook::Whole))
     }
 
-    pub(super) fn read(&self, id: &BoxId) -> Result<Option<LocalBox>> {
+    pub(super) fn read(&self, id: &LocalId) -> Result<Option<LocalBox>> {
         match self.look(id)? {
-            Look::Whole(meta) => Ok(Some(LocalBox::new(self.place(id), meta))),
-            Look::Absent => Ok(None),
-            Look::Damaged(error) => Err(error
+            MetaLook::Whole(meta) => Ok(Some(LocalBox::new(self.place(id), meta))),
+            MetaLook::Absent => Ok(None),
+            MetaLook::Damaged(error) => Err(error
                 .help(format!("delete the box: {}", command::own(["local", "sandbox", "rm", "--yes"]).on(id)))
                 .into()),
         }
     }
 
     /// The box or the tombstone for an exact id or an exact name.
-    pub(crate) fn find(&self, reference: &str) -> Result<Found> {
-        if let Ok(id) = reference.parse::<BoxId>() {
+    pub(crate) fn find(&self, reference: &str) -> Result<LiveOrGone> {
+        if let Ok(id) = reference.parse::<LocalId>() {
             if let Some(found) = self.read(&id)? {
-                return Ok(Found::Live(found));
+                return Ok(LiveOrGone::Live(found));
             }
             if let Some(gone) = tombstones::read(&self.folder)?.into_iter().find(|gone| gone.id == id) {
-                return Ok(Found::Gone(gone));
+                return Ok(LiveOrGone::Gone(gone));
             }
-        } else if let Ok(name) = reference.parse::<BoxName>()
+        } else if let Ok(name) = reference.parse::<LocalName>()
             && let Some(found) = self.all()?.into_iter().find(|found| found.meta.name == name)
         {
-            return Ok(Found::Live(found));
+            return Ok(LiveOrGone::Live(found));
         }
         let how = if reference.starts_with("sb-") { "matching" } else { "named" };
         Err(Failure::not_found(format!("no sandbox {how} \"{reference}\""))
@@ -130,11 +126,11 @@ impl Store {
     /// The box for a reference; one that is gone is an error.
     pub(crate) fn live(&self, reference: &str) -> Result<LocalBox> {
         match self.find(reference)? {
-            Found::Live(mut found) => {
+            LiveOrGone::Live(mut found) => {
                 pause::settle(&mut found)?;
                 Ok(found)
             }
-            Found::Gone(gone) => {
+            LiveOrGone::Gone(gone) => {
                 Err(Failure::conflict(format!("sandbox {} ({}) is destroyed", gone.name, gone.id)))
             }
         }

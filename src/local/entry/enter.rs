@@ -1,27 +1,25 @@
 //! The host's side of a box process: starts it, gives it its order, hears what became of it.
 
-use super::hidden;
+use super::{hidden, program};
 use crate::error::{Error, IoContext};
 use crate::local::boxes::local_box::LocalBox;
-use crate::local::boxes::running::{self, Purpose, Registered};
+use crate::local::boxes::running::{self, RunPurpose, RunningRecord};
 use crate::local::boxes::{pause, refusal};
 use crate::local::failure::Result;
 use crate::local::wire::channel::Channel;
 use crate::local::wire::spec::{Bytes, Command as Word, End, Event, Order, Task};
 use crate::ui::terminal::Size;
-use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 use rustix::thread::{Gid, Uid};
-use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A box process that runs.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct BoxProcess {
     /// Messages to and from its PID 1.
     pub(crate) channel: Channel,
     /// The program's stdin, when it was asked for.
@@ -30,23 +28,19 @@ pub(crate) struct Entry {
     pub(crate) stdout: Option<PipeReader>,
     /// The program's stderr; `None` with a terminal.
     pub(crate) stderr: Option<PipeReader>,
-    /// The program's terminal.
     pub(crate) terminal: Option<OwnedFd>,
     /// Its process id in the box.
     pub(crate) pid: i32,
     stage: Child,
-    _registered: Option<Registered>,
+    _registered: Option<RunningRecord>,
 }
 
 /// What became of an attempt to start a program.
 pub(crate) enum Start {
-    /// It runs.
-    Running(Box<Entry>),
+    Running(Box<BoxProcess>),
     /// The isolation stands, but this program cannot be started in it.
     NotStarted {
-        /// What failed, in words.
         what: String,
-        /// The system's error number.
         errno: i32,
     },
 }
@@ -61,7 +55,7 @@ pub(crate) fn enter(
     env: Vec<(Bytes, Bytes)>,
     task: Task,
     input: bool,
-    purpose: Purpose,
+    purpose: RunPurpose,
 ) -> Result<Start> {
     let order = Order {
         hostname: found.meta.name.as_str().to_owned(),
@@ -91,7 +85,7 @@ pub(crate) fn probe(root: &Path, uid: Option<u32>, order: &Order) -> Result<Star
     go(entry, None)
 }
 
-fn begin(root: &Path, uid: Option<u32>, order: &Order, input: bool) -> Result<(Entry, Pid)> {
+fn begin(root: &Path, uid: Option<u32>, order: &Order, input: bool) -> Result<(BoxProcess, Pid)> {
     let terminal = matches!(order.task, Task::Run { terminal: Some(Size { .. }), .. });
     let wrong =
         |what: &'static str| move |source: io::Error| Error::failed(format!("could not {what}: {source}"));
@@ -114,7 +108,7 @@ fn begin(root: &Path, uid: Option<u32>, order: &Order, input: bool) -> Result<(E
     }
     .map_err(wrong("make a pipe"))?;
     let mut entry =
-        Entry { channel: ours, stdin, stdout, stderr, terminal: None, pid: 0, stage, _registered: None };
+        BoxProcess { channel: ours, stdin, stdout, stderr, terminal: None, pid: 0, stage, _registered: None };
     {
         let fd = their_stdin.as_ref().map(AsFd::as_fd);
         entry.channel.send(order, fd).map_err(wrong("give the box its order"))?;
@@ -133,7 +127,7 @@ fn begin(root: &Path, uid: Option<u32>, order: &Order, input: bool) -> Result<(E
     Ok((entry, init))
 }
 
-fn go(mut entry: Entry, control: Option<OwnedFd>) -> Result<Start> {
+fn go(mut entry: BoxProcess, control: Option<OwnedFd>) -> Result<Start> {
     entry.send_with(&Word::Go, control.as_ref().map(AsFd::as_fd))?;
     // From now on only PID 1 listens.
     drop(control);
@@ -150,7 +144,7 @@ fn go(mut entry: Entry, control: Option<OwnedFd>) -> Result<Start> {
     }
 }
 
-impl Entry {
+impl BoxProcess {
     /// Sends a word to PID 1.
     pub(crate) fn send(&self, word: &Word) -> Result<()> {
         self.send_with(word, None)
@@ -203,7 +197,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for BoxProcess {
     /// Nothing outlives its entry: with the first process goes PID 1, and with that the rest.
     fn drop(&mut self) {
         let _already_gone = self.stage.kill();
@@ -212,7 +206,7 @@ impl Drop for Entry {
 }
 
 fn spawn(root: &Path, uid: Option<u32>, channel: Channel, out: Stdio, err: Stdio) -> Result<Child> {
-    let program = own_copy()?;
+    let program = program::for_a_box(uid)?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = rustix::fs::open(root, flags, Mode::empty()).at("enter", root)?;
     reopen(&folder).at("enter", root)?;
@@ -241,7 +235,7 @@ fn spawn(root: &Path, uid: Option<u32>, channel: Channel, out: Stdio, err: Stdio
     })?)
 }
 
-/// The box owns its root and may have shut it, by accident too; then nobody could enter any more.
+/// The box owns its root and may have shut it, by accident too; then it could not be entered any more.
 fn reopen(folder: &OwnedFd) -> io::Result<()> {
     let all = Mode::RWXU.bits();
     if rustix::fs::fstat(folder)?.st_mode & all == all {
@@ -250,24 +244,4 @@ fn reopen(folder: &OwnedFd) -> io::Result<()> {
     // What was opened only as a place is changed through its name in /proc, which is that same folder.
     let name = format!("/proc/self/fd/{}", folder.as_raw_fd());
     Ok(rustix::fs::chmod(name, Mode::from_raw_mode(crate::local::boxes::skeleton::ROOT_MODE))?)
-}
-
-/// Our own program as a sealed copy in memory. A box can reach the executable of its PID 1, and as the
-/// same user it could change the mode of the real file or, once that is free, its contents.
-fn own_copy() -> Result<File> {
-    let copied = || -> io::Result<File> {
-        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        let memory = match rustix::fs::memfd_create("createos-sandbox", flags | MemfdFlags::EXEC) {
-            // Linux before 6.3 does not know the flag and needs none.
-            Err(rustix::io::Errno::INVAL) => rustix::fs::memfd_create("createos-sandbox", flags),
-            made => made,
-        }?;
-        let mut memory = File::from(memory);
-        io::copy(&mut File::open("/proc/self/exe")?, &mut memory)?;
-        let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
-        rustix::fs::fcntl_add_seals(&memory, seals)?;
-        // What is open for writing cannot be run.
-        File::open(format!("/proc/self/fd/{}", memory.as_raw_fd()))
-    };
-    Ok(copied().map_err(|source| Error::cannot_run(format!("could not copy the own program: {source}")))?)
 }

@@ -16,7 +16,7 @@ pub(crate) fn bare() -> Vec<(Bytes, Bytes)> {
 }
 
 /// The whole environment. `own` is the process's, over the box's, over ours.
-pub(crate) fn of(meta: &Meta, own: &[(String, String)]) -> Vec<(Bytes, Bytes)> {
+pub(crate) fn of_a_process(meta: &Meta, own: &[(String, String)]) -> Vec<(Bytes, Bytes)> {
     let shell = if std::path::Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" };
     let mut env: Vec<(String, String)> = [
         ("HOME", "/home/agent"),

@@ -4,3 +4,4 @@ pub(super) mod enter;
 pub(super) mod environment;
 pub(super) mod hidden;
 pub(super) mod probe;
+mod program;

@@ -50,7 +50,6 @@ pub(super) struct Stdio<'a> {
 
 /// Why there is no program.
 pub(super) struct NotStarted {
-    /// What was being done.
     pub(super) what: String,
     /// What the system said.
     pub(super) error: io::Error,

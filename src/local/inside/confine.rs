@@ -2,12 +2,12 @@
 
 use super::super::wire::spec::Step;
 use super::filter;
-use super::outcome::{During, Outcome};
+use super::outcome::{During, Isolated};
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
 /// Gives up everything. Afterwards this process can do no more than the program that it will start.
-pub(super) fn confine() -> Outcome<()> {
+pub(super) fn confine() -> Isolated<()> {
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(Resource::Core, none).during(Step::Confine, "RLIMIT_CORE")?;
     rustix::thread::set_no_new_privs(true).during(Step::Confine, "no_new_privs")?;
@@ -31,7 +31,7 @@ pub(super) fn confine() -> Outcome<()> {
 }
 
 /// Shuts `/proc/PID/` of this process, which runs our own program, to the box.
-pub(super) fn undumpable() -> Outcome<()> {
+pub(super) fn undumpable() -> Isolated<()> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).during(Step::Confine, "dumpable")
 }
 

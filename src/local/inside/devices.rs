@@ -2,7 +2,7 @@
 
 use super::super::wire::spec::Step;
 use super::mounts::{self, DEVICE, TAME, Tree};
-use super::outcome::{During, Outcome};
+use super::outcome::{During, Isolated};
 use super::sys;
 use rustix::fs::symlinkat;
 use rustix::io::Errno;
@@ -21,17 +21,17 @@ const LINKS: [(&str, &str); 5] = [
 pub(super) struct Nodes(Vec<(&'static str, Tree)>);
 
 /// Takes them.
-pub(super) fn collect() -> Outcome<Nodes> {
+pub(super) fn collect() -> Isolated<Nodes> {
     NODES
         .iter()
-        .map(|name| Ok((*name, Tree::of(&format!("/dev/{name}"), DEVICE)?)))
-        .collect::<Outcome<_>>()
+        .map(|name| Ok((*name, Tree::copy(&format!("/dev/{name}"), DEVICE)?)))
+        .collect::<Isolated<_>>()
         .map(Nodes)
 }
 
 impl Nodes {
     /// Builds `/dev` on `target`; gives back the box's `/dev/null`.
-    pub(super) fn build(self, target: &OwnedFd) -> Outcome<OwnedFd> {
+    pub(super) fn build(self, target: &OwnedFd) -> Isolated<OwnedFd> {
         let quiet = TAME | libc::MOUNT_ATTR_NOEXEC;
         let tmpfs = Tree::new("tmpfs", &[("mode", "0755"), ("size", "64k")], quiet, Step::Mount)?;
         let dev = tmpfs.mount(target, "/dev")?;

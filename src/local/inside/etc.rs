@@ -3,7 +3,7 @@
 
 use super::super::wire::spec::{AGENT, Step};
 use super::mounts::{self, SHUT, TAME, Tree};
-use super::outcome::{During, Outcome};
+use super::outcome::{During, Isolated};
 use super::sys;
 use rustix::fs::{Mode, OFlags, openat, symlinkat};
 use std::fs::File;
@@ -58,7 +58,7 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// Looks at the host while it can still be seen.
-    pub(super) fn collect(hostname: &str) -> Outcome<Self> {
+    pub(super) fn collect(hostname: &str) -> Isolated<Self> {
         let mut names: Vec<String> = SHOWN.iter().map(|name| (*name).to_owned()).collect();
         if let Ok(entries) = std::fs::read_dir("/etc") {
             names.extend(
@@ -78,7 +78,7 @@ impl Pieces {
     }
 
     /// Builds `/etc` on `target`.
-    pub(super) fn build(self, target: &OwnedFd) -> Outcome<()> {
+    pub(super) fn build(self, target: &OwnedFd) -> Isolated<()> {
         let tmpfs = Tree::new("tmpfs", &[("mode", "0755"), ("size", "1m")], TAME, Step::Mount)?;
         let etc = tmpfs.mount(target, "/etc")?;
         for (name, text) in self.own {
@@ -102,7 +102,7 @@ impl Pieces {
     }
 }
 
-fn piece(path: &str) -> Outcome<Option<Piece>> {
+fn piece(path: &str) -> Isolated<Option<Piece>> {
     if let Ok(target) = std::fs::read_link(path) {
         let absolute = std::path::Path::new("/etc").join(&target);
         let inside = |start: &str| absolute.starts_with(start) || target.starts_with(format!("..{start}"));

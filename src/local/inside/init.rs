@@ -4,7 +4,7 @@ use super::super::wire::channel::Channel;
 use super::super::wire::spec::{AWAKE, Command, End, Event, Order, Step, Task};
 use super::child::{self, Stdio};
 use super::freezer::Freezer;
-use super::outcome::{During, Outcome};
+use super::outcome::{During, Isolated};
 use super::{confine, root, sys};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -24,7 +24,7 @@ pub(super) fn main(channel: &Channel, order: &Order, stdin: Option<OwnedFd>, par
     let _host_gone = told;
 }
 
-fn build(order: &Order, parent: BorrowedFd<'_>) -> Outcome<()> {
+fn build(order: &Order, parent: BorrowedFd<'_>) -> Isolated<()> {
     let _own_session = rustix::process::setsid();
     let _cosmetic = rustix::thread::set_name(AWAKE);
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));

@@ -1,5 +1,5 @@
 //! What runs on the way into a box and in it: a fresh, single-threaded process with an empty
-//! environment, whose executable is a copy of ours in memory.
+//! environment, whose executable the box cannot change.
 
 mod child;
 mod confine;

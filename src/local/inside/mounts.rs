@@ -2,7 +2,7 @@
 //! mounted or where.
 
 use super::super::wire::spec::Step;
-use super::outcome::{During, Outcome};
+use super::outcome::{During, Isolated};
 use super::sys;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -25,12 +25,12 @@ pub(super) struct Tree(OwnedFd);
 
 impl Tree {
     /// A copy of the mount at `path`, with everything below it.
-    pub(super) fn of(path: &str, attributes: u64) -> Outcome<Self> {
+    pub(super) fn copy(path: &str, attributes: u64) -> Isolated<Self> {
         Self::at(CWD, path, attributes, true)
     }
 
     /// A copy of the one mount at `path`, seen from `folder`.
-    pub(super) fn at(folder: impl AsFd, path: &str, attributes: u64, recursive: bool) -> Outcome<Self> {
+    pub(super) fn at(folder: impl AsFd, path: &str, attributes: u64, recursive: bool) -> Isolated<Self> {
         let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
         if recursive {
             flags |= OpenTreeFlags::AT_RECURSIVE;
@@ -43,9 +43,9 @@ impl Tree {
         Ok(Self(tree))
     }
 
-    /// As [`Tree::of`], or nothing when the host has no such path.
-    pub(super) fn of_existing(path: &str, attributes: u64) -> Outcome<Option<Self>> {
-        match Self::of(path, attributes) {
+    /// As [`Tree::copy`], or nothing when the host has no such path.
+    pub(super) fn of_existing(path: &str, attributes: u64) -> Isolated<Option<Self>> {
+        match Self::copy(path, attributes) {
             Ok(tree) => Ok(Some(tree)),
             Err(refused) if is_missing(refused.errno) => Ok(None),
             Err(refused) => Err(refused),
@@ -53,7 +53,7 @@ impl Tree {
     }
 
     /// A new file system of this type.
-    pub(super) fn new(kind: &str, options: &[(&str, &str)], attributes: u64, step: Step) -> Outcome<Self> {
+    pub(super) fn new(kind: &str, options: &[(&str, &str)], attributes: u64, step: Step) -> Isolated<Self> {
         let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC).during(step, kind)?;
         for (key, value) in options {
             fsconfig_set_string(&context, *key, *value).during(step, kind)?;
@@ -64,7 +64,7 @@ impl Tree {
     }
 
     /// Mounts the tree on what `target` is open at, and gives back a descriptor of its root.
-    pub(super) fn mount(self, target: impl AsFd, name: &str) -> Outcome<OwnedFd> {
+    pub(super) fn mount(self, target: impl AsFd, name: &str) -> Isolated<OwnedFd> {
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
         move_mount(&self.0, "", target, "", flags).during(Step::Mount, name)?;
         Ok(self.0)
@@ -72,13 +72,13 @@ impl Tree {
 }
 
 /// Opens a folder inside `folder` for mounting on it; a link is refused.
-pub(super) fn folder(folder: impl AsFd, name: &str) -> Outcome<OwnedFd> {
+pub(super) fn folder(folder: impl AsFd, name: &str) -> Isolated<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
     rustix::fs::openat(folder, name, flags, Mode::empty()).during(Step::Mount, &format!("the box's /{name}"))
 }
 
 /// As [`folder`], and makes it when it is missing: the host may have got one since the box was made.
-pub(super) fn folder_or_new(at: impl AsFd, name: &str) -> Outcome<OwnedFd> {
+pub(super) fn folder_or_new(at: impl AsFd, name: &str) -> Isolated<OwnedFd> {
     match folder(&at, name) {
         Err(refused) if refused.errno == libc::ENOENT => new_folder(&at, name, 0o755),
         other => other,
@@ -86,7 +86,7 @@ pub(super) fn folder_or_new(at: impl AsFd, name: &str) -> Outcome<OwnedFd> {
 }
 
 /// Makes an empty file in a folder of ours and opens it for mounting on it.
-pub(super) fn file(folder: impl AsFd, name: &str) -> Outcome<OwnedFd> {
+pub(super) fn file(folder: impl AsFd, name: &str) -> Isolated<OwnedFd> {
     let create = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
     rustix::fs::openat(&folder, name, create, Mode::from_raw_mode(0o444)).during(Step::Mount, name)?;
     rustix::fs::openat(&folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
@@ -94,7 +94,7 @@ pub(super) fn file(folder: impl AsFd, name: &str) -> Outcome<OwnedFd> {
 }
 
 /// Makes a folder in a folder of ours and opens it.
-pub(super) fn new_folder(at: impl AsFd, name: &str, mode: u32) -> Outcome<OwnedFd> {
+pub(super) fn new_folder(at: impl AsFd, name: &str, mode: u32) -> Isolated<OwnedFd> {
     rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(mode)).during(Step::Mount, name)?;
     folder(at, name)
 }

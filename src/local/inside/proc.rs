@@ -2,7 +2,7 @@
 
 use super::super::wire::spec::Step;
 use super::mounts::{SHUT, Tree};
-use super::outcome::Outcome;
+use super::outcome::Isolated;
 use rustix::fs::{Mode, OFlags, openat};
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -25,7 +25,7 @@ const HIDDEN_FILES: [&str; 10] = [
 const HIDDEN_FOLDERS: [&str; 3] = ["scsi", "acpi", "firmware"];
 
 /// Mounts `/proc` and everything that lies over parts of it. `null` is the box's `/dev/null`.
-pub(super) fn build(target: &OwnedFd, null: &OwnedFd) -> Outcome<()> {
+pub(super) fn build(target: &OwnedFd, null: &OwnedFd) -> Isolated<()> {
     let attributes = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOEXEC;
     let proc = Tree::new("proc", &[], attributes, Step::Proc)?.mount(target, "/proc")?;
     for name in READ_ONLY {

@@ -2,7 +2,7 @@
 
 use super::super::wire::spec::{Order, Step};
 use super::mounts::{self, SHUT, TAME, Tree};
-use super::outcome::{During, Outcome};
+use super::outcome::{During, Isolated};
 use super::{devices, etc, proc};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 pub(crate) const SYSTEM: [&str; 9] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "nix", "gnu"];
 
 /// Builds the tree from the current folder, which is the box's root, and makes it this process's `/`.
-pub(super) fn build(order: &Order) -> Outcome<()> {
+pub(super) fn build(order: &Order) -> Isolated<()> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     rustix::mount::mount_change("/", private).during(Step::Mount, "/")?;
 
@@ -59,7 +59,7 @@ pub(super) fn build(order: &Order) -> Outcome<()> {
 }
 
 /// Puts an empty folder over one of the host's that is in sight.
-fn cover(root: &OwnedFd, path: &[u8]) -> Outcome<()> {
+fn cover(root: &OwnedFd, path: &[u8]) -> Isolated<()> {
     let shown = String::from_utf8_lossy(path);
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut at = root.try_clone().during(Step::Mount, &shown)?;

@@ -2,7 +2,7 @@
 
 use super::super::wire::channel::Channel;
 use super::super::wire::spec::{AGENT, Event, Order, Refused, Step};
-use super::outcome::{During, Outcome};
+use super::outcome::{During, Isolated};
 use super::sys::{self, Fork};
 use super::{init, limits};
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -38,7 +38,7 @@ fn enter() -> std::io::Result<()> {
 }
 
 /// `Some` in the waiting parent, `None` in a PID 1 that has done its work.
-fn start(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> Outcome<Option<Pid>> {
+fn start(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> Isolated<Option<Pid>> {
     namespaces(order)?;
     let (alive, watch) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map(|(read, write)| (write, read))
@@ -57,7 +57,7 @@ fn start(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> Outcome<Op
     }
 }
 
-fn namespaces(order: &Order) -> Outcome<()> {
+fn namespaces(order: &Order) -> Isolated<()> {
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
     if uid.is_root() {
         return Err(Refused { step: Step::DropRoot, detail: "still root".into(), errno: libc::EPERM });

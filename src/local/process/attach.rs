@@ -7,9 +7,9 @@ use crate::command;
 use crate::error::{Error, IoContext};
 use crate::exit::Exit;
 use crate::local::boxes::local_box::LocalBox;
-use crate::local::boxes::record::Record;
+use crate::local::boxes::record::ProcessRecord;
 use crate::local::failure::Result;
-use crate::local::wire::frames::{Kind, Reader, frame};
+use crate::local::wire::frames::{FrameKind, FrameReader, frame};
 use crate::local::wire::hello::Hello;
 use crate::local::wire::spec::End;
 use crate::ui;
@@ -29,11 +29,11 @@ const TYPED_LIMIT: usize = 1024 * 1024;
 const ENDING: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
 /// Attaches; 0 for a terminal, whatever happened there, and the program's exit code for pipes.
-pub(crate) fn run(found: &LocalBox, record: &Record, args: &AttachArgs) -> Result<Exit> {
+pub(crate) fn attach(found: &LocalBox, record: &ProcessRecord, args: &AttachArgs) -> Result<Exit> {
     let after = if args.no_follow { Some(args.after.unwrap_or(0)) } else { args.after };
     if record.is_running() {
         match UnixStream::connect(&record.socket) {
-            Ok(stream) => return Client::new(stream, record, args)?.run(after, !args.no_follow),
+            Ok(stream) => return Client::new(stream, record, args)?.show(after, !args.no_follow),
             // It ended just now, or its supervisor was killed.
             Err(_) => {
                 let record = crate::local::boxes::record::read(found, &record.process_id)?;
@@ -55,31 +55,31 @@ pub(crate) fn run(found: &LocalBox, record: &Record, args: &AttachArgs) -> Resul
 }
 
 /// A process that has ended shows what was kept and how it ended.
-fn replay(found: &LocalBox, record: &Record, after: Option<u64>) -> Result<Exit> {
+fn replay(found: &LocalBox, record: &ProcessRecord, after: Option<u64>) -> Result<Exit> {
     let mut modes = Modes::default();
     let shown = show_log(found, record, after, &mut modes);
     leave::leave_what_was_shown(&modes);
     shown.map(|()| farewell(record.pty, record.end))
 }
 
-fn show_log(found: &LocalBox, record: &Record, after: Option<u64>, modes: &mut Modes) -> Result<()> {
+fn show_log(found: &LocalBox, record: &ProcessRecord, after: Option<u64>, modes: &mut Modes) -> Result<()> {
     if let (Some(after), Some(mut log)) = (after, crate::local::boxes::record::log(found, record)) {
         let broken = |source| Error::failed(format!("the kept output cannot be read: {source}"));
-        let mut reader = Reader::default();
+        let mut reader = FrameReader::default();
         let mut place = 0;
         while let Some((kind, body)) = reader.wait(&mut log).map_err(broken)? {
             let start = place;
             match kind {
-                Kind::Lost => place = number(&body),
+                FrameKind::Lost => place = number(&body),
                 _ => place += body.len() as u64,
             }
             let skipped = usize::try_from(after.saturating_sub(start)).unwrap_or(usize::MAX);
             let shown = body.get(skipped..).unwrap_or_default();
-            modes.feed(if matches!(kind, Kind::Out | Kind::Err) { shown } else { &[] });
+            modes.feed(if matches!(kind, FrameKind::Out | FrameKind::Err) { shown } else { &[] });
             match kind {
-                Kind::Lost if place > after => lost(place - after),
-                Kind::Out => show(false, shown)?,
-                Kind::Err => show(true, shown)?,
+                FrameKind::Lost if place > after => lost(place - after),
+                FrameKind::Out => show(false, shown)?,
+                FrameKind::Err => show(true, shown)?,
                 _ => {}
             }
         }
@@ -90,7 +90,7 @@ fn show_log(found: &LocalBox, record: &Record, after: Option<u64>, modes: &mut M
 fn farewell(pty: bool, end: Option<End>) -> Exit {
     match (pty, end) {
         (true, _) => Exit::DONE,
-        // The stream just ended: nobody knows the code, so it cannot be 0.
+        // The stream just ended: the code is not known, so it cannot be 0.
         (false, None) => Exit::FAILED,
         (false, Some(end)) => {
             ui::note(format!("Process exited with code {}.", end.code()));
@@ -123,11 +123,11 @@ struct Client {
     modes: Modes,
     key: DetachKey,
     out: VecDeque<u8>,
-    signals: Signals,
+    signals: AttachSignals,
 }
 
 /// Signals that have come: a byte in the pipe for each, and which ones in the flags.
-struct Signals {
+struct AttachSignals {
     pipe: UnixStream,
     /// Kept where no signal is caught, too: a pipe whose writers are gone is ready for ever.
     _wake: UnixStream,
@@ -135,7 +135,7 @@ struct Signals {
     ended: Arc<AtomicUsize>,
 }
 
-impl Signals {
+impl AttachSignals {
     fn catch(terminal: bool) -> io::Result<Self> {
         let (pipe, wake) = UnixStream::pair()?;
         pipe.set_nonblocking(true)?;
@@ -162,7 +162,7 @@ enum Over {
 }
 
 impl Client {
-    fn new(stream: UnixStream, record: &Record, args: &AttachArgs) -> Result<Self> {
+    fn new(stream: UnixStream, record: &ProcessRecord, args: &AttachArgs) -> Result<Self> {
         let wrong = |source: io::Error| Error::failed(format!("could not attach: {source}"));
         stream.set_nonblocking(true).map_err(wrong)?;
         let terminal = record.pty && io::stdin().is_terminal() && !args.no_follow;
@@ -171,7 +171,7 @@ impl Client {
             pty: record.pty,
             detached: if args.for_pane { Exit::DETACHED } else { Exit::DONE },
             typing: terminal || (args.stdin && !args.no_follow),
-            signals: Signals::catch(terminal || io::stdout().is_terminal()).map_err(wrong)?,
+            signals: AttachSignals::catch(terminal || io::stdout().is_terminal()).map_err(wrong)?,
             raw: terminal.then(Raw::for_a_program).transpose().map_err(wrong)?,
             modes: Modes::default(),
             key: DetachKey::default(),
@@ -179,7 +179,7 @@ impl Client {
         })
     }
 
-    fn run(mut self, after: Option<u64>, follow: bool) -> Result<Exit> {
+    fn show(mut self, after: Option<u64>, follow: bool) -> Result<Exit> {
         let terminal = self.raw.as_ref().and_then(|_| size_at_either_end());
         self.out.extend(Hello::Attach { after, follow, terminal }.frame());
         if self.raw.is_some() {
@@ -200,13 +200,13 @@ impl Client {
     fn tell_size(&mut self) {
         if let Some(Size { rows, cols }) = size_at_either_end() {
             let body = [rows.to_le_bytes(), cols.to_le_bytes()].concat();
-            self.out.extend(frame(Kind::Resize, &body));
+            self.out.extend(frame(FrameKind::Resize, &body));
         }
     }
 
     /// Passes everything on, in both directions, until it is over.
     fn talk(&mut self) -> Result<Over> {
-        let mut reader = Reader::default();
+        let mut reader = FrameReader::default();
         let mut buffer = vec![0; 64 * 1024];
         loop {
             let mut socket = PollFlags::IN;
@@ -254,7 +254,7 @@ impl Client {
         let count = match rustix::io::read(rustix::stdio::stdin(), &mut *buffer) {
             Ok(0) => {
                 self.typing = false;
-                self.out.extend(frame(Kind::EndOfInput, &[]));
+                self.out.extend(frame(FrameKind::EndOfInput, &[]));
                 // A terminal that hung up will never say Ctrl-].
                 return self.raw.is_some();
             }
@@ -269,7 +269,7 @@ impl Client {
             self.modes.answered();
         }
         if !kept.is_empty() && self.out.len() < TYPED_LIMIT {
-            self.out.extend(frame(Kind::Input, kept));
+            self.out.extend(frame(FrameKind::Input, kept));
         }
         detach.is_some()
     }
@@ -287,7 +287,7 @@ impl Client {
     }
 
     /// Shows what has come; `Some` when it is over.
-    fn listen(&mut self, reader: &mut Reader, buffer: &mut [u8]) -> Result<Option<Over>> {
+    fn listen(&mut self, reader: &mut FrameReader, buffer: &mut [u8]) -> Result<Option<Over>> {
         match self.stream.read(buffer) {
             Ok(0) => return Ok(Some(Over::Ended(None))),
             Ok(count) => reader.push(&buffer[..count]),
@@ -298,17 +298,17 @@ impl Client {
         while let Some((kind, body)) = reader.next().map_err(broken)? {
             match kind {
                 // Modes are for a terminal that shows the program, not for a file.
-                Kind::Modes if self.raw.is_none() => {}
-                Kind::Out | Kind::Modes => {
+                FrameKind::Modes if self.raw.is_none() => {}
+                FrameKind::Out | FrameKind::Modes => {
                     self.modes.feed(&body);
                     show(false, &body)?;
                 }
-                Kind::Err => {
+                FrameKind::Err => {
                     self.modes.feed(&body);
                     show(true, &body)?;
                 }
-                Kind::Lost => lost(number(&body)),
-                Kind::End => return Ok(Some(Over::Ended(serde_json::from_slice(&body).ok().flatten()))),
+                FrameKind::Lost => lost(number(&body)),
+                FrameKind::End => return Ok(Some(Over::Ended(serde_json::from_slice(&body).ok().flatten()))),
                 _ => {}
             }
         }

@@ -12,12 +12,12 @@ const LOCKS: u32 = 64 | 128;
 /// Looks for the key, however what is typed is split.
 #[derive(Debug, Default)]
 pub(crate) struct DetachKey {
-    scan: Scan,
+    scan: KeyScan,
     pasting: bool,
 }
 
 #[derive(Debug, Default)]
-enum Scan {
+enum KeyScan {
     #[default]
     Ground,
     Escape,
@@ -32,26 +32,26 @@ impl DetachKey {
             self.scan = match (std::mem::take(&mut self.scan), byte) {
                 (_, 0x1b) => {
                     start = at;
-                    Scan::Escape
+                    KeyScan::Escape
                 }
                 (_, 0x1d) if !self.pasting => return Some(at),
-                (Scan::Escape, b'[') => Scan::Sequence(Vec::new()),
-                (Scan::Sequence(mut seen), 0x20..=0x3f) => {
+                (KeyScan::Escape, b'[') => KeyScan::Sequence(Vec::new()),
+                (KeyScan::Sequence(mut seen), 0x20..=0x3f) => {
                     if seen.len() < MOST {
                         seen.push(byte);
                     }
-                    Scan::Sequence(seen)
+                    KeyScan::Sequence(seen)
                 }
-                (Scan::Sequence(seen), last) => {
+                (KeyScan::Sequence(seen), last) => {
                     match (seen.as_slice(), last) {
                         (b"200", b'~') => self.pasting = true,
                         (b"201", b'~') => self.pasting = false,
                         (seen, last) if !self.pasting && is_key(seen, last) => return Some(start),
                         _ => {}
                     }
-                    Scan::Ground
+                    KeyScan::Ground
                 }
-                _ => Scan::Ground,
+                _ => KeyScan::Ground,
             };
         }
         None

@@ -1,6 +1,6 @@
 //! Starting a supervisor.
 
-use super::supervisor::{Answer, Brief};
+use super::supervisor::{Brief, SupervisorAnswer};
 use crate::error::Error;
 use crate::local::boxes::pause;
 use crate::local::entry::hidden;
@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 /// Starts the process that stays: in a session of its own, with nothing of ours but its order.
-pub(crate) fn supervise(brief: &Brief) -> Result<Answer> {
+pub(crate) fn supervise(brief: &Brief) -> Result<SupervisorAnswer> {
     let wrong = |source: std::io::Error| Error::failed(format!("could not start a supervisor: {source}"));
     let (ours, theirs) = Channel::pair().map_err(wrong)?;
     let mut command = Command::new("/proc/self/exe");
@@ -31,11 +31,11 @@ pub(crate) fn supervise(brief: &Brief) -> Result<Answer> {
             Ok(())
         });
     }
-    // Not waited for: it outlives us, and whoever takes over our children reaps it.
+    // Not waited for: it outlives us, and the process that inherits our children reaps it.
     let _supervisor = command.spawn().map_err(wrong)?;
     drop(command);
     ours.send(brief, None).map_err(wrong)?;
-    match ours.receive::<Answer>().map_err(wrong)? {
+    match ours.receive::<SupervisorAnswer>().map_err(wrong)? {
         Some((answer, _)) => Ok(answer),
         None => Err(Error::failed("the supervisor ended before it had begun").into()),
     }

@@ -5,7 +5,7 @@ use crate::ui::modes::{Modes, Seen};
 use crate::ui::terminal::Size;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A larger screen is nobody's, and would be paid for in memory.
+/// No real screen is larger; a program could ask for one, and its cells would fill the memory.
 const MOST_CELLS: usize = 1_000_000;
 /// The alternate screen with its own cursor.
 const ALTERNATE: &[u8] = b"\x1b[?1049h";
@@ -24,7 +24,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// An empty screen; `None` of a size that is nobody's.
+    /// An empty screen; `None` when the size is no real screen's.
     pub(crate) fn new(size: Size) -> Option<Self> {
         fits(size).then(|| Self {
             parser: parser(size),
@@ -80,7 +80,7 @@ impl Model {
         }
     }
 
-    /// The terminal has another size. The row of the cursor stays on the screen. False: it is nobody's size.
+    /// The terminal has another size. The row of the cursor stays on the screen. False: no real screen has that size.
     pub(crate) fn resize(&mut self, size: Size) -> bool {
         if !fits(size) {
             return false;

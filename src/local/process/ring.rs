@@ -9,10 +9,9 @@ const CHANGES: usize = 64 * 1024;
 
 /// Where output came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stream {
+pub(crate) enum OutputStream {
     /// stdout, or a terminal.
     Out,
-    /// stderr.
     Err,
 }
 
@@ -22,12 +21,12 @@ pub(crate) struct Ring {
     bytes: VecDeque<u8>,
     oldest: u64,
     /// Where a stretch of one stream begins; the first is at or before `oldest`.
-    stretches: VecDeque<(u64, Stream)>,
+    stretches: VecDeque<(u64, OutputStream)>,
 }
 
 impl Ring {
     /// Appends output; gives back what fell out at the other end.
-    pub(crate) fn push(&mut self, stream: Stream, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn push(&mut self, stream: OutputStream, bytes: &[u8]) -> Vec<u8> {
         if bytes.is_empty() {
             return Vec::new();
         }
@@ -59,7 +58,7 @@ impl Ring {
     }
 
     /// At most `most` bytes of one stream from `place` on. `None` when there are none yet.
-    pub(crate) fn read(&self, place: u64, most: usize) -> Option<(Stream, Vec<u8>)> {
+    pub(crate) fn read(&self, place: u64, most: usize) -> Option<(OutputStream, Vec<u8>)> {
         if place < self.oldest || place >= self.newest() {
             return None;
         }
@@ -79,32 +78,32 @@ mod tests {
     #[test]
     fn places_stay_when_old_output_falls_out() {
         let mut ring = Ring::default();
-        assert!(ring.push(Stream::Out, b"begin").is_empty());
-        let dropped = ring.push(Stream::Out, &vec![b'x'; KEPT]);
+        assert!(ring.push(OutputStream::Out, b"begin").is_empty());
+        let dropped = ring.push(OutputStream::Out, &vec![b'x'; KEPT]);
         assert_eq!(dropped, b"begin");
         assert_eq!((ring.oldest(), ring.newest()), (5, 5 + KEPT as u64));
         assert_eq!(ring.read(4, 10), None);
-        assert_eq!(ring.read(5, 3), Some((Stream::Out, b"xxx".to_vec())));
+        assert_eq!(ring.read(5, 3), Some((OutputStream::Out, b"xxx".to_vec())));
         assert_eq!(ring.read(ring.newest(), 3), None);
     }
 
     #[test]
     fn streams_are_kept_apart_in_their_order() {
         let mut ring = Ring::default();
-        ring.push(Stream::Out, b"ab");
-        ring.push(Stream::Err, b"c");
-        ring.push(Stream::Out, b"d");
-        assert_eq!(ring.read(0, 9), Some((Stream::Out, b"ab".to_vec())));
-        assert_eq!(ring.read(1, 9), Some((Stream::Out, b"b".to_vec())));
-        assert_eq!(ring.read(2, 9), Some((Stream::Err, b"c".to_vec())));
-        assert_eq!(ring.read(3, 9), Some((Stream::Out, b"d".to_vec())));
+        ring.push(OutputStream::Out, b"ab");
+        ring.push(OutputStream::Err, b"c");
+        ring.push(OutputStream::Out, b"d");
+        assert_eq!(ring.read(0, 9), Some((OutputStream::Out, b"ab".to_vec())));
+        assert_eq!(ring.read(1, 9), Some((OutputStream::Out, b"b".to_vec())));
+        assert_eq!(ring.read(2, 9), Some((OutputStream::Err, b"c".to_vec())));
+        assert_eq!(ring.read(3, 9), Some((OutputStream::Out, b"d".to_vec())));
     }
 
     #[test]
     fn changing_streams_for_ever_stays_bounded() {
         let mut ring = Ring::default();
         for turn in 0..3 * CHANGES {
-            ring.push(if turn % 2 == 0 { Stream::Out } else { Stream::Err }, b"x");
+            ring.push(if turn % 2 == 0 { OutputStream::Out } else { OutputStream::Err }, b"x");
         }
         assert!(ring.stretches.len() <= CHANGES);
         assert_eq!(ring.newest(), 3 * CHANGES as u64);

@@ -1,7 +1,7 @@
 //! One client of a supervisor: what it has still to get, and how far it has come. Nothing here blocks.
 
-use super::ring::{Ring, Stream};
-use crate::local::wire::frames::{Kind, Reader, frame};
+use super::ring::{OutputStream, Ring};
+use crate::local::wire::frames::{FrameKind, FrameReader, frame};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -10,11 +10,10 @@ use std::time::Instant;
 /// How much output is put into a frame.
 const CHUNK: usize = 64 * 1024;
 
-/// A client.
 #[derive(Debug)]
 pub(crate) struct Served {
     stream: UnixStream,
-    reader: Reader,
+    reader: FrameReader,
     out: Vec<u8>,
     sent: usize,
     place: Option<u64>,
@@ -36,7 +35,7 @@ impl Served {
         stream.set_nonblocking(true).ok()?;
         Some(Self {
             stream,
-            reader: Reader::default(),
+            reader: FrameReader::default(),
             out: Vec::new(),
             sent: 0,
             place: None,
@@ -49,7 +48,7 @@ impl Served {
     }
 
     /// Whole frames that it has sent.
-    pub(crate) fn read(&mut self) -> Vec<(Kind, Vec<u8>)> {
+    pub(crate) fn read(&mut self) -> Vec<(FrameKind, Vec<u8>)> {
         let mut buffer = vec![0; 64 * 1024];
         match self.stream.read(&mut buffer) {
             Ok(0) => self.open = false,
@@ -82,7 +81,7 @@ impl Served {
     pub(crate) fn overtaken(&mut self, ring: &Ring, dropped: usize) {
         if let Some(place) = self.place.filter(|place| dropped > 0 && *place < ring.oldest()) {
             let lost = ring.oldest() - place;
-            self.say(&frame(Kind::Lost, &lost.to_le_bytes()));
+            self.say(&frame(FrameKind::Lost, &lost.to_le_bytes()));
             self.place = Some(ring.oldest());
         }
     }
@@ -114,12 +113,10 @@ impl Served {
         }
     }
 
-    /// Drops it.
     pub(crate) fn close(&mut self) {
         self.open = false;
     }
 
-    /// Whether it is still there.
     pub(crate) fn is_open(&self) -> bool {
         self.open
     }
@@ -174,7 +171,7 @@ impl Served {
         {
             let room = usize::try_from(self.end(ring) - place).unwrap_or(CHUNK).min(CHUNK);
             if let Some((stream, bytes)) = ring.read(place, room) {
-                let kind = if stream == Stream::Out { Kind::Out } else { Kind::Err };
+                let kind = if stream == OutputStream::Out { FrameKind::Out } else { FrameKind::Err };
                 self.place = Some(place + bytes.len() as u64);
                 self.out = frame(kind, &bytes);
                 return true;
@@ -189,7 +186,7 @@ impl Served {
             // It has everything that it asked for.
             self.open = false;
         } else {
-            // Up to date: nobody has to wait for it.
+            // It has all there is, so nothing waits for it.
             self.moved = Instant::now();
         }
         false

@@ -1,8 +1,8 @@
-//! Where supervisors listen: short paths in a folder that nobody else can enter.
+//! Where supervisors listen: short paths in a folder that only this user can enter.
 
 use crate::error::{Error, IoContext, Result};
 use crate::fs::{digest, private_folder};
-use crate::local::boxes::id::ProcessId;
+use crate::local::boxes::id::LocalProcessId;
 use crate::paths::Paths;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ const LONGEST: usize = 103;
 ///
 /// # Errors
 /// No folder can be had that is ours alone.
-pub(crate) fn path(id: &ProcessId) -> Result<PathBuf> {
+pub(crate) fn path(id: &LocalProcessId) -> Result<PathBuf> {
     let mut refused = Vec::new();
     for folder in Paths::sockets() {
         match private_folder(&folder) {
@@ -49,7 +49,7 @@ pub(crate) fn listen(path: &Path) -> Result<UnixListener> {
     Ok(listener)
 }
 
-/// Nobody listens there; what a killed supervisor has left is removed.
+/// Whether nothing listens there; what a killed supervisor has left is removed.
 fn is_free(path: &Path) -> bool {
     match UnixStream::connect(path) {
         Ok(_) => false,

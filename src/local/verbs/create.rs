@@ -4,16 +4,16 @@ use crate::cli::CreateArgs;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::local::boxes::create;
-use crate::local::boxes::id::{BoxId, BoxName};
-use crate::local::boxes::meta::{Meta, ROOTFS, Status, VERSION, now};
-use crate::local::boxes::shape::{self, Shape};
-use crate::local::boxes::store::Store;
+use crate::local::boxes::id::{LocalId, LocalName};
+use crate::local::boxes::meta::{BoxStatus, Meta, ROOTFS, VERSION, now};
+use crate::local::boxes::shape::{self, LocalShape};
+use crate::local::boxes::store::BoxStore;
 use crate::local::entry::{environment, probe};
 use crate::local::failure::Result;
-use crate::local::output::Mode;
+use crate::local::output::OutputMode;
 use serde_json::{Value, json};
 
-pub(super) fn create(store: &Store, args: CreateArgs, mode: Mode) -> Result<Exit> {
+pub(super) fn create(store: &BoxStore, args: CreateArgs, mode: OutputMode) -> Result<Exit> {
     if !args.egress.is_empty() {
         return Err(Error::usage("--egress: a local sandbox cannot enforce an allow-list, so it takes none")
             .help("use --network none for a sandbox without any network, or leave --egress out")
@@ -36,18 +36,18 @@ pub(super) fn create(store: &Store, args: CreateArgs, mode: Mode) -> Result<Exit
         ))
         .into());
     }
-    let name = args.name.map_or_else(|| Ok(BoxName::fresh()), |name| name.parse())?;
+    let name = args.name.map_or_else(|| Ok(LocalName::fresh()), |name| name.parse())?;
     let meta = Meta {
         version: VERSION,
-        id: BoxId::fresh(),
+        id: LocalId::fresh(),
         name,
-        shape: args.shape.parse::<Shape>()?,
+        shape: args.shape.parse::<LocalShape>()?,
         created_at: now(),
         uid: None,
         network_none,
         env: environment::parse(&args.env)?,
         auto_pause_after_seconds: args.auto_pause.as_deref().map(shape::auto_pause).transpose()?,
-        status: Status::Running,
+        status: BoxStatus::Running,
         paused_at: None,
         last_resumed_at: None,
     };

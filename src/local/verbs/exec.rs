@@ -6,9 +6,9 @@ use crate::cli::ExecArgs;
 use crate::error::{Error, IoContext};
 use crate::exit::Exit;
 use crate::local::boxes::pause;
-use crate::local::boxes::running::Purpose;
-use crate::local::boxes::store::Store;
-use crate::local::entry::enter::{self, Entry, Start};
+use crate::local::boxes::running::RunPurpose;
+use crate::local::boxes::store::BoxStore;
+use crate::local::entry::enter::{self, BoxProcess, Start};
 use crate::local::entry::environment;
 use crate::local::failure::{Failure, Result};
 use crate::local::wire::spec::{Command, Task};
@@ -22,7 +22,7 @@ use std::path::Path;
 const BUFFER_LIMIT: usize = 64 * 1024 * 1024;
 
 /// Runs it; the program's exit code.
-pub(super) fn exec(store: &Store, args: ExecArgs) -> Result<Exit> {
+pub(super) fn exec(store: &BoxStore, args: ExecArgs) -> Result<Exit> {
     let mut found = store.live(&args.reference)?;
     let own = environment::parse(&args.env)?;
     if let Some((name, _)) =
@@ -33,10 +33,10 @@ pub(super) fn exec(store: &Store, args: ExecArgs) -> Result<Exit> {
             .into());
     }
     let source = source(args.stdin.as_deref())?;
-    let env = environment::of(&found.meta, &own);
+    let env = environment::of_a_process(&found.meta, &own);
     let argv = args.command.into_iter().map(OsString::into_vec).collect();
     let task = Task::Run { argv, cwd: b"/home/agent".to_vec(), terminal: None };
-    let code = match enter::enter(&mut found, env, task, source.is_some(), Purpose::Foreground)? {
+    let code = match enter::enter(&mut found, env, task, source.is_some(), RunPurpose::Foreground)? {
         Start::Running(entry) => run_to_end(*entry, source, args.stream)?,
         Start::NotStarted { what, errno } => not_started(&what, errno),
     };
@@ -52,7 +52,7 @@ fn not_started(what: &str, errno: i32) -> Exit {
 }
 
 /// Where stdin comes from: `--stdin`, else whatever is no terminal (docs/measured/createos-cli.md 1). It is passed on as
-/// it comes, so an open pipe that nobody reads keeps nobody waiting.
+/// it comes, so an open pipe delays no program that does not read it.
 fn source(stdin: Option<&str>) -> Result<Option<Box<dyn Read + Send>>> {
     match stdin {
         Some("-") => Ok(Some(Box::new(io::stdin()))),
@@ -65,7 +65,7 @@ fn source(stdin: Option<&str>) -> Result<Option<Box<dyn Read + Send>>> {
     }
 }
 
-fn run_to_end(mut entry: Entry, source: Option<Box<dyn Read + Send>>, stream: bool) -> Result<Exit> {
+fn run_to_end(mut entry: BoxProcess, source: Option<Box<dyn Read + Send>>, stream: bool) -> Result<Exit> {
     let stdout = entry.stdout.take().expect("a program without a terminal has pipes");
     let stderr = entry.stderr.take().expect("a program without a terminal has pipes");
     if let (Some(mut source), Some(mut stdin)) = (source, entry.stdin.take()) {
@@ -130,7 +130,7 @@ fn with_newline(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// Passes INT, TERM, HUP and QUIT on to the program; a second one ends us, and the program with us.
-fn forward_signals(entry: &Entry) -> Result<()> {
+fn forward_signals(entry: &BoxProcess) -> Result<()> {
     let channel = entry.channel.try_clone().map_err(|source| Error::failed(source.to_string()))?;
     let caught = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
     let mut signals =

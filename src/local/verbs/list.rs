@@ -2,22 +2,22 @@
 
 use crate::cli::ListArgs;
 use crate::exit::Exit;
-use crate::local::boxes::meta::{Status, Tombstone};
-use crate::local::boxes::store::Store;
+use crate::local::boxes::meta::{BoxStatus, Tombstone};
+use crate::local::boxes::store::BoxStore;
 use crate::local::boxes::{pause, tombstones};
 use crate::local::failure::Result;
-use crate::local::output::{self, Mode};
+use crate::local::output::{self, OutputMode};
 use crate::ui;
 use serde_json::{Value, json};
 
-pub(super) fn list(store: &Store, args: &ListArgs, mode: Mode) -> Result<Exit> {
+pub(super) fn list(store: &BoxStore, args: &ListArgs, mode: OutputMode) -> Result<Exit> {
     let mut rows = Vec::new();
     for mut found in store.all()? {
         // A box that is being deleted just now is still shown as it was.
         let _changing = pause::settle(&mut found);
         rows.push(found.meta.view());
     }
-    let destroyed = Status::Destroyed.word();
+    let destroyed = BoxStatus::Destroyed.word();
     if args.all || args.status.as_deref() == Some(destroyed) {
         rows.extend(tombstones::read(store.folder())?.iter().map(Tombstone::view));
     }

@@ -12,10 +12,10 @@ use crate::cli::{LocalArgs, LocalCommand, SandboxVerb};
 use crate::exit::Exit;
 use crate::local::boxes::local_box::LocalBox;
 use crate::local::boxes::pause;
-use crate::local::boxes::store::{Found, Store};
+use crate::local::boxes::store::{BoxStore, LiveOrGone};
 use crate::local::failure::Result;
 use crate::local::inside;
-use crate::local::output::{self, Mode};
+use crate::local::output::{self, OutputMode};
 use crate::local::process::supervisor;
 use crate::paths::Paths;
 use crate::ui;
@@ -31,8 +31,8 @@ pub(crate) fn run(args: LocalArgs) -> Exit {
     let output = args.output.as_deref();
     let mode = match &verb {
         // These are text, whatever was said (docs/measured/createos-cli.md 1).
-        SandboxVerb::Exec(_) | SandboxVerb::Rm { .. } => Mode::Text,
-        _ => Mode::of(output),
+        SandboxVerb::Exec(_) | SandboxVerb::Rm { .. } => OutputMode::Text,
+        _ => OutputMode::from_flag(output),
     };
     match sandbox(verb, mode) {
         Ok(code) => code,
@@ -40,22 +40,22 @@ pub(crate) fn run(args: LocalArgs) -> Exit {
     }
 }
 
-fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<Exit> {
+fn sandbox(verb: SandboxVerb, mode: OutputMode) -> Result<Exit> {
     let paths = Paths::from_env()?;
     if !matches!(verb, SandboxVerb::List(_) | SandboxVerb::Get { .. }) {
         paths.refuse_foreign_home(&paths.boxes())?;
     }
-    let store = Store::open(&paths);
+    let store = BoxStore::open(&paths);
     match verb {
         SandboxVerb::Create(args) => create::create(&store, args, mode),
         SandboxVerb::List(args) => list::list(&store, &args, mode),
         SandboxVerb::Get { reference } => {
             let view = match store.find(&reference)? {
-                Found::Live(mut found) => {
+                LiveOrGone::Live(mut found) => {
                     pause::settle(&mut found)?;
                     found.meta.view()
                 }
-                Found::Gone(gone) => gone.view(),
+                LiveOrGone::Gone(gone) => gone.view(),
             };
             mode.show(&view, || output::facts(&view));
             Ok(Exit::DONE)
@@ -89,7 +89,7 @@ fn sandbox(verb: SandboxVerb, mode: Mode) -> Result<Exit> {
 }
 
 /// The action object with the view merged in (docs/measured/createos-cli.md 4.1).
-fn changed(action: &str, found: &LocalBox, mode: Mode) {
+fn changed(action: &str, found: &LocalBox, mode: OutputMode) {
     let mut document = json!({ "action": action });
     if let (Value::Object(document), Value::Object(view)) = (&mut document, found.meta.view()) {
         document.extend(view);

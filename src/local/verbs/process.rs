@@ -4,16 +4,16 @@ use super::confirm::confirmed;
 use crate::cli::{ProcessVerb, StartArgs};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::local::boxes::id::ProcessId;
+use crate::local::boxes::id::LocalProcessId;
 use crate::local::boxes::meta::now;
-use crate::local::boxes::record::{self, Output, Record};
-use crate::local::boxes::store::Store;
+use crate::local::boxes::record::{self, KeptOutput, ProcessRecord};
+use crate::local::boxes::store::BoxStore;
 use crate::local::entry::environment;
 use crate::local::failure::{Failure, Result};
-use crate::local::output::{self, Mode};
+use crate::local::output::{self, OutputMode};
 use crate::local::process::attach;
 use crate::local::process::launch::supervise;
-use crate::local::process::supervisor::{Answer, Brief};
+use crate::local::process::supervisor::{Brief, SupervisorAnswer};
 use crate::local::process::talk::{PATIENCE, ask, talk};
 use crate::local::wire::hello::Hello;
 use crate::local::wire::spec::Bytes;
@@ -24,8 +24,7 @@ use std::io::IsTerminal;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// Runs one of the verbs.
-pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<Exit> {
+pub(crate) fn run(store: &BoxStore, verb: ProcessVerb, mode: OutputMode) -> Result<Exit> {
     match verb {
         ProcessVerb::Start(args) => start(store, args, mode),
         ProcessVerb::List { reference } => {
@@ -74,7 +73,7 @@ pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<Exit> 
             let grace = crate::local::boxes::shape::duration(&grace)?;
             let id = process.parse()?;
             let record = record::read(&found, &id)?;
-            // Unlike deleting a box, this asks only where somebody can answer (docs/measured/createos-cli.md 4.2).
+            // Unlike deleting a box, this asks only where there is a person to answer (docs/measured/createos-cli.md 4.2).
             let asks = !yes && std::io::stdout().is_terminal();
             if record.is_running() && (!asks || confirmed("Stop", &process)?) {
                 let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
@@ -89,12 +88,12 @@ pub(crate) fn run(store: &Store, verb: ProcessVerb, mode: Mode) -> Result<Exit> 
             found.must_run()?;
             let id = args.process.parse()?;
             let record = record::read(&found, &id)?;
-            attach::run(&found, &record, &args)
+            attach::attach(&found, &record, &args)
         }
     }
 }
 
-fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<Exit> {
+fn start(store: &BoxStore, args: StartArgs, mode: OutputMode) -> Result<Exit> {
     let found = store.live(&args.reference)?;
     found.must_run()?;
     let own = environment::parse(&args.env)?;
@@ -112,9 +111,9 @@ fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<Exit> {
     };
     let cwd = args.cwd.into_vec();
     let lossy = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
-    let record = Record {
+    let record = ProcessRecord {
         version: 1,
-        process_id: ProcessId::fresh(),
+        process_id: LocalProcessId::fresh(),
         pty: args.pty,
         argv: argv.iter().map(lossy).collect(),
         cwd: lossy(&cwd),
@@ -123,20 +122,20 @@ fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<Exit> {
         finished_at: None,
         end: None,
         socket: PathBuf::new(),
-        output: Output::default(),
+        output: KeptOutput::default(),
     };
     let brief = Brief {
         boxes: store.folder().to_path_buf(),
         reference: found.meta.id.to_string(),
-        env: environment::of(&found.meta, &own),
+        env: environment::of_a_process(&found.meta, &own),
         terminal: args.pty.then_some(size),
         record,
         argv,
         cwd,
     };
     let record = match supervise(&brief)? {
-        Answer::Started(record) => record,
-        Answer::Failed(parts) => return Err(Failure::from_parts(parts)),
+        SupervisorAnswer::Started(record) => record,
+        SupervisorAnswer::Failed(parts) => return Err(Failure::from_parts(parts)),
     };
     record::prune(&found)?;
     let view = record.view(None);
@@ -146,7 +145,7 @@ fn start(store: &Store, args: StartArgs, mode: Mode) -> Result<Exit> {
 }
 
 /// The view of a process; one that runs is asked for what changes.
-fn view(record: &Record) -> Value {
+fn view(record: &ProcessRecord) -> Value {
     match record.is_running().then(|| ask(record)).flatten() {
         Some((now, foreground)) => now.view(foreground.as_ref()),
         None => record.view(None),

@@ -4,12 +4,12 @@ use super::confirm::confirmed;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::local::boxes::destroy;
-use crate::local::boxes::store::Store;
+use crate::local::boxes::store::BoxStore;
 use crate::local::failure::Result;
 use crate::ui;
 
 /// A line for each box: that it is deleted, or why not. One that stays is exit code 1.
-pub(super) fn rm(store: &Store, yes: bool, references: &[String]) -> Result<Exit> {
+pub(super) fn rm(store: &BoxStore, yes: bool, references: &[String]) -> Result<Exit> {
     let shown: Vec<String> = references.iter().map(|reference| ui::visible(reference)).collect();
     if !yes && !confirmed("Delete", &shown.join(", "))? {
         return Ok(Exit::FAILED);

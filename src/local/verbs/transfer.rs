@@ -3,8 +3,8 @@
 
 use crate::error::{Error, IoContext};
 use crate::local::boxes::local_box::LocalBox;
-use crate::local::boxes::running::Purpose;
-use crate::local::entry::enter::{self, Entry, Start};
+use crate::local::boxes::running::RunPurpose;
+use crate::local::entry::enter::{self, BoxProcess, Start};
 use crate::local::entry::environment;
 use crate::local::failure::{Failure, Result};
 use crate::local::inside::LARGEST_CHUNK;
@@ -151,9 +151,9 @@ fn absolute(remote: &OsStr) -> Result<Bytes> {
     Err(Error::usage(format!("the path in the sandbox must be absolute: {}", remote.display())).into())
 }
 
-fn start(found: &mut LocalBox, task: Task, input: bool) -> Result<Entry> {
-    let env = environment::of(&found.meta, &[]);
-    match enter::enter(found, env, task, input, Purpose::Foreground)? {
+fn start(found: &mut LocalBox, task: Task, input: bool) -> Result<BoxProcess> {
+    let env = environment::of_a_process(&found.meta, &[]);
+    match enter::enter(found, env, task, input, RunPurpose::Foreground)? {
         Start::Running(entry) => Ok(*entry),
         Start::NotStarted { what, errno } => {
             let system = io::Error::from_raw_os_error(errno);
@@ -162,7 +162,7 @@ fn start(found: &mut LocalBox, task: Task, input: bool) -> Result<Entry> {
     }
 }
 
-fn finish(mut entry: Entry, doing: &str, remote: &OsStr) -> Result<()> {
+fn finish(mut entry: BoxProcess, doing: &str, remote: &OsStr) -> Result<()> {
     let mut said = Vec::new();
     let stderr = entry.stderr.take().expect("a copier has pipes");
     let heard = stderr.take(4096).read_to_end(&mut said);

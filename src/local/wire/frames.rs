@@ -9,7 +9,7 @@ const HEAD: usize = 5;
 
 /// The letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     /// Client: what it wants, a `Hello` as JSON; always first.
     Hello,
     /// Client: bytes for the program.
@@ -32,27 +32,27 @@ pub(crate) enum Kind {
     End,
 }
 
-const LETTERS: [(Kind, u8); 10] = [
-    (Kind::Hello, b'h'),
-    (Kind::Input, b'i'),
-    (Kind::Resize, b'r'),
-    (Kind::EndOfInput, b'z'),
-    (Kind::Status, b's'),
-    (Kind::Modes, b'm'),
-    (Kind::Out, b'o'),
-    (Kind::Err, b'e'),
-    (Kind::Lost, b'l'),
-    (Kind::End, b'x'),
+const LETTERS: [(FrameKind, u8); 10] = [
+    (FrameKind::Hello, b'h'),
+    (FrameKind::Input, b'i'),
+    (FrameKind::Resize, b'r'),
+    (FrameKind::EndOfInput, b'z'),
+    (FrameKind::Status, b's'),
+    (FrameKind::Modes, b'm'),
+    (FrameKind::Out, b'o'),
+    (FrameKind::Err, b'e'),
+    (FrameKind::Lost, b'l'),
+    (FrameKind::End, b'x'),
 ];
 
-impl Kind {
+impl FrameKind {
     fn letter(self) -> u8 {
         LETTERS.iter().find(|(kind, _)| *kind == self).map_or(0, |(_, letter)| *letter)
     }
 }
 
 /// One frame as bytes.
-pub(crate) fn frame(kind: Kind, body: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(kind: FrameKind, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).expect("bodies are at most LARGEST");
     let mut bytes = Vec::with_capacity(HEAD + body.len());
     bytes.push(kind.letter());
@@ -63,12 +63,12 @@ pub(crate) fn frame(kind: Kind, body: &[u8]) -> Vec<u8> {
 
 /// Cuts a stream into frames, however it was split.
 #[derive(Debug, Default)]
-pub(crate) struct Reader {
+pub(crate) struct FrameReader {
     waiting: Vec<u8>,
     start: usize,
 }
 
-impl Reader {
+impl FrameReader {
     /// Adds what has come.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.waiting.drain(..self.start);
@@ -80,7 +80,7 @@ impl Reader {
     ///
     /// # Errors
     /// The other side does not speak this language.
-    pub(crate) fn next(&mut self) -> io::Result<Option<(Kind, Vec<u8>)>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<(FrameKind, Vec<u8>)>> {
         let rest = &self.waiting[self.start..];
         let Some((head, body)) = rest.split_at_checked(HEAD) else { return Ok(None) };
         let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
@@ -95,7 +95,7 @@ impl Reader {
     }
 
     /// Reads until the next whole frame; `None` at the end of the stream.
-    pub(crate) fn wait(&mut self, mut from: impl Read) -> io::Result<Option<(Kind, Vec<u8>)>> {
+    pub(crate) fn wait(&mut self, mut from: impl Read) -> io::Result<Option<(FrameKind, Vec<u8>)>> {
         let mut buffer = vec![0; 64 * 1024];
         loop {
             if let Some(frame) = self.next()? {
@@ -118,9 +118,10 @@ mod tests {
     #[test]
     fn frames_survive_every_split() {
         let stream =
-            [frame(Kind::Out, "ä€".as_bytes()), frame(Kind::End, b""), frame(Kind::Err, b"x")].concat();
+            [frame(FrameKind::Out, "ä€".as_bytes()), frame(FrameKind::End, b""), frame(FrameKind::Err, b"x")]
+                .concat();
         for cut in 0..stream.len() {
-            let mut reader = Reader::default();
+            let mut reader = FrameReader::default();
             let mut seen = Vec::new();
             for part in [&stream[..cut], &stream[cut..]] {
                 reader.push(part);
@@ -129,16 +130,16 @@ mod tests {
                 }
             }
             assert_eq!(seen.len(), 3, "cut at {cut}");
-            assert_eq!(seen[0], (Kind::Out, "ä€".as_bytes().to_vec()));
+            assert_eq!(seen[0], (FrameKind::Out, "ä€".as_bytes().to_vec()));
         }
     }
 
     #[test]
     fn nonsense_is_an_error_and_not_a_large_buffer() {
-        let mut reader = Reader::default();
+        let mut reader = FrameReader::default();
         reader.push(b"o\xff\xff\xff\xff");
         assert!(reader.next().is_err());
-        let mut reader = Reader::default();
+        let mut reader = FrameReader::default();
         reader.push(b"?\0\0\0\0");
         assert!(reader.next().is_err());
     }

@@ -1,6 +1,6 @@
 //! What a client asks a supervisor for.
 
-use super::frames::{Kind, frame};
+use super::frames::{FrameKind, frame};
 use crate::ui::terminal::Size;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub(crate) enum Hello {
         #[serde(default)]
         terminal: Option<Size>,
     },
-    /// The box has been paused: whoever is attached is let go.
+    /// The box has been paused: those who are attached are let go.
     LetGo,
     /// Another size for the terminal.
     Resize(Size),
@@ -35,6 +35,6 @@ pub(crate) enum Hello {
 impl Hello {
     /// As a client says it.
     pub(crate) fn frame(&self) -> Vec<u8> {
-        frame(Kind::Hello, &serde_json::to_vec(self).expect("a hello is plain data"))
+        frame(FrameKind::Hello, &serde_json::to_vec(self).expect("a hello is plain data"))
     }
 }

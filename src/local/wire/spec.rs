@@ -9,28 +9,22 @@ pub(crate) type Bytes = Vec<u8>;
 /// Everything that the inside needs to know, sent once.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
-    /// The box's host name.
     pub(crate) hostname: String,
     /// An empty network namespace instead of the host's network.
     pub(crate) network_none: bool,
     /// Folders among the host's programs that the box sees empty: real paths.
     pub(crate) covered: Vec<Bytes>,
-    /// The whole environment of the program.
     pub(crate) env: Vec<(Bytes, Bytes)>,
     /// Process id of the starter: when it is gone, so is the box process.
     pub(crate) starter: i32,
-    /// What to do inside.
     pub(crate) task: Task,
 }
 
 /// What to do inside a box.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Task {
-    /// Run a program.
     Run {
-        /// Program and arguments.
         argv: Vec<Bytes>,
-        /// The folder to start in.
         cwd: Bytes,
         /// A terminal of this size, or pipes.
         terminal: Option<Size>,
@@ -74,22 +68,14 @@ pub(crate) enum Event {
         pid: i32,
     },
     /// The program could not be started.
-    NotStarted {
-        /// What failed, in words.
-        what: String,
-        /// The system's error number.
-        errno: i32,
-    },
+    NotStarted { what: String, errno: i32 },
     /// The program has ended, and with it everything that it left behind.
     Ended(End),
 }
 
-/// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum End {
-    /// With this exit code.
     Code(i32),
-    /// By this signal.
     Signal(i32),
 }
 
@@ -110,7 +96,6 @@ pub(crate) struct Refused {
     pub(crate) step: Step,
     /// What exactly, such as a path.
     pub(crate) detail: String,
-    /// The system's error number.
     pub(crate) errno: i32,
 }
 

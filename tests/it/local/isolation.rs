@@ -1,7 +1,7 @@
 //! What a program in a box can neither see nor do.
 
 use super::Sandbox;
-use crate::support::{Home, User};
+use crate::support::{Home, User, binary, outcome};
 
 /// A box whose home holds a secret, with words that a test can look for.
 fn guarded(user: User) -> Sandbox {
@@ -75,11 +75,11 @@ fn a_home_among_the_host_s_programs_is_not_seen() {
         for variable in ["XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR"] {
             let mut command = other.command(&["exec", "--stream", "@", "--", "sh", "-c", &read]);
             command.env(variable, &link);
-            assert_ne!(crate::support::outcome(command).code, 0, "{user:?} {variable}");
+            assert_ne!(outcome(command).code, 0, "{user:?} {variable}");
         }
         let mut command = other.command(&["exec", "@", "--", "touch", "/tmp/ran"]);
         command.env("TMPDIR", "/usr/lib");
-        let _said = crate::support::outcome(command).fails(2, "TMPDIR is /usr/lib");
+        let _said = outcome(command).fails(2, "TMPDIR is /usr/lib");
         assert_ne!(other.sh("test -e /tmp/ran").code, 0, "nothing was run");
     }
 }
@@ -149,7 +149,7 @@ fn neither_environment_nor_descriptors_of_the_host_come_in() {
         args.push(exec.get_program().to_str().unwrap().to_owned());
         args.extend(exec.get_args().map(|arg| arg.to_str().unwrap().to_owned()));
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let said = crate::support::outcome({
+        let said = outcome({
             let mut command = std::process::Command::new("sh");
             command.args(&args).env_clear();
             for (name, value) in exec.get_envs() {
@@ -267,17 +267,34 @@ fn setuid_programs_and_device_nodes_give_nothing() {
 
 #[test]
 fn our_own_program_cannot_be_changed_from_inside() {
+    use std::fs::Metadata;
     use std::os::unix::fs::MetadataExt;
+    use std::process::Command;
     for user in User::all() {
         let made = guarded(user);
-        let before = std::fs::metadata(crate::support::binary()).unwrap();
-        // The classic: make the starter run itself, then reach for what it runs.
-        made.sh("chmod 04777 /proc/1/exe; chmod 04777 /proc/$$/exe; true");
-        made.run(&["exec", "@", "--", "/proc/self/exe", "--version"]);
-        made.sh("printf '#!/proc/self/exe local enter\\n' > /tmp/x; chmod +x /tmp/x; (sleep 1 | /tmp/x & \
-             for p in /proc/[0-9]*; do chmod 0 $p/exe; : > $p/exe; done) 2>/dev/null; true");
-        let after = std::fs::metadata(crate::support::binary()).unwrap();
-        assert_eq!((before.mode(), before.len(), before.mtime()), (after.mode(), after.len(), after.mtime()));
+        // The installed program, which runs as it is where it is not the box's, and one that belongs to the user.
+        let own = made.home().path().join("own-createos-sandbox");
+        assert!(Command::new("cp").arg(binary()).arg(&own).status().unwrap().success());
+        made.home().own(&own);
+        for program in [binary(), own] {
+            let exec = |argv: &[&str]| {
+                let args = [&["local", "sandbox", "exec", "--stream", made.id(), "--"], argv].concat();
+                outcome(made.home().command_of(&program, &args))
+            };
+            let before = std::fs::metadata(&program).unwrap();
+            // The classic: make the starter run itself, then reach for what it runs.
+            exec(&["sh", "-c", "chmod 04777 /proc/1/exe; chmod 04777 /proc/$$/exe; true"]).success();
+            exec(&["/proc/self/exe", "--version"]);
+            let reach = "for p in /proc/[0-9]*; do chmod 0 $p/exe; : > $p/exe; done";
+            let script = format!(
+                "printf '#!/proc/self/exe local enter\\n' > /tmp/x; chmod +x /tmp/x; (sleep 1 | /tmp/x & {reach}; \
+                 unshare --user --map-root-user sh -c '{reach}') 2>/dev/null; true"
+            );
+            exec(&["sh", "-c", &script]).success();
+            let after = std::fs::metadata(&program).unwrap();
+            let facts = |file: &Metadata| (file.mode(), file.len(), file.mtime(), file.uid());
+            assert_eq!(facts(&before), facts(&after), "{user:?} {}", program.display());
+        }
     }
 }
 

@@ -1,28 +1,28 @@
 //! The keeper of a process: outlives the command that started it, owns the terminal or the pipes, keeps
-//! the newest output, serves whoever attaches, and writes down how it ended.
+//! the newest output, serves those who attach, and writes down how it ended.
 
 mod protocol;
 mod requests;
 mod screen;
 mod turn;
 
-pub(crate) use protocol::{Answer, Brief};
+pub(crate) use protocol::{Brief, SupervisorAnswer};
 
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fs::Lock;
 use crate::local::boxes::local_box::LocalBox;
 use crate::local::boxes::pause;
-use crate::local::boxes::record::{self, Record};
-use crate::local::boxes::running::Purpose;
-use crate::local::boxes::store::Store;
-use crate::local::entry::enter::{self, Entry, Start};
+use crate::local::boxes::record::{self, ProcessRecord};
+use crate::local::boxes::running::RunPurpose;
+use crate::local::boxes::store::BoxStore;
+use crate::local::entry::enter::{self, BoxProcess, Start};
 use crate::local::failure;
 use crate::local::process::model::Model;
-use crate::local::process::ring::{Ring, Stream};
+use crate::local::process::ring::{OutputStream, Ring};
 use crate::local::process::served::Served;
 use crate::local::process::socket;
-use crate::local::wire::frames::{Kind, frame};
+use crate::local::wire::frames::{FrameKind, frame};
 use crate::local::wire::spec::{End, Event, Task};
 use crate::ui::modes::Modes;
 use crate::ui::terminal::Size;
@@ -47,15 +47,15 @@ pub(crate) fn main() -> Exit {
     let Ok(Some((brief, _))) = channel.receive::<Brief>() else { return Exit::UNUSABLE };
     match Supervisor::start(brief) {
         Ok(supervisor) => {
-            let told = channel.send(&Answer::Started(supervisor.record.clone()), None);
+            let told = channel.send(&SupervisorAnswer::Started(supervisor.record.clone()), None);
             drop(channel);
             let detached = File::open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdin(&null)?));
             // A starter that is gone cannot be told; the process is on record all the same.
             let _starter_gone = told.and(detached);
-            Exit::failed_if(supervisor.run().is_err())
+            Exit::failed_if(supervisor.keep().is_err())
         }
         Err(failure) => {
-            let _starter_gone = channel.send(&Answer::Failed(failure.into_parts()), None);
+            let _starter_gone = channel.send(&SupervisorAnswer::Failed(failure.into_parts()), None);
             Exit::FAILED
         }
     }
@@ -63,12 +63,12 @@ pub(crate) fn main() -> Exit {
 
 struct Supervisor {
     found: LocalBox,
-    record: Record,
-    entry: Entry,
+    record: ProcessRecord,
+    entry: BoxProcess,
     _lock: Lock,
     listener: UnixListener,
     /// The terminal's master, or stdout and stderr; those that have ended are gone.
-    sources: Vec<(Stream, File)>,
+    sources: Vec<(OutputStream, File)>,
     /// The terminal's master, or stdin.
     sink: Option<File>,
     input: VecDeque<u8>,
@@ -93,7 +93,7 @@ struct Supervisor {
 
 impl Supervisor {
     fn start(brief: Brief) -> failure::Result<Self> {
-        let mut found = Store::at(brief.boxes).live(&brief.reference)?;
+        let mut found = BoxStore::at(brief.boxes).live(&brief.reference)?;
         let mut record = brief.record;
         let id = record.process_id.clone();
         let lock_file = record::file(&found, &id, "lock");
@@ -101,7 +101,8 @@ impl Supervisor {
         record.socket = socket::path(&id)?;
         let listener = socket::listen(&record.socket)?;
         let task = Task::Run { argv: brief.argv, cwd: brief.cwd, terminal: brief.terminal };
-        let started = enter::enter(&mut found, brief.env, task, brief.terminal.is_none(), Purpose::Process);
+        let started =
+            enter::enter(&mut found, brief.env, task, brief.terminal.is_none(), RunPurpose::Process);
         let undo = || {
             let _nothing_to_lose = std::fs::remove_file(&record.socket);
             let _nothing_to_lose = std::fs::remove_file(&lock_file);
@@ -149,14 +150,14 @@ impl Supervisor {
         })
     }
 
-    fn run(mut self) -> failure::Result<()> {
+    fn keep(mut self) -> failure::Result<()> {
         while self.end.is_none() || !self.sources.is_empty() {
             self.turn().map_err(|source| Error::failed(format!("poll: {source}")))?;
         }
         let finished = self.finish();
         let _gone_with_its_box = std::fs::remove_file(&self.record.socket);
         let deadline = Instant::now() + FAREWELL;
-        let end = frame(Kind::End, &serde_json::to_vec(&self.end).unwrap_or_default());
+        let end = frame(FrameKind::End, &serde_json::to_vec(&self.end).unwrap_or_default());
         self.served.iter_mut().for_each(|client| client.finish(&end));
         while Instant::now() < deadline && self.served.iter().any(|client| client.has_more(&self.ring)) {
             self.turn().map_err(|source| Error::failed(format!("poll: {source}")))?;
@@ -170,7 +171,7 @@ impl Supervisor {
         self.record.end = self.end;
         self.record.output = self.output();
         let path = record::file(&self.found, &self.record.process_id, "log");
-        let mut log = frame(Kind::Lost, &self.ring.oldest().to_le_bytes());
+        let mut log = frame(FrameKind::Lost, &self.ring.oldest().to_le_bytes());
         let mut place = self.ring.oldest();
         while let Some((stream, bytes)) = self.ring.read(place, 512 * 1024) {
             place += bytes.len() as u64;
@@ -180,9 +181,9 @@ impl Supervisor {
         self.record.save(&self.found)
     }
 
-    fn output(&self) -> record::Output {
+    fn output(&self) -> record::KeptOutput {
         let (oldest_seq, newest_seq) = (self.ring.oldest(), self.ring.newest());
-        record::Output { oldest_seq, newest_seq, bytes: newest_seq - oldest_seq }
+        record::KeptOutput { oldest_seq, newest_seq, bytes: newest_seq - oldest_seq }
     }
 
     /// Input and output are activity.
@@ -193,7 +194,7 @@ impl Supervisor {
         }
     }
 
-    /// Pauses the box if nobody has done anything in it. On a thread of its own: pausing speaks to every
+    /// Pauses the box if nothing was done in it. On a thread of its own: pausing speaks to every
     /// supervisor of the box, this one too.
     fn look_idle(&mut self) {
         let wait = match pause::time_left(&self.found) {
@@ -270,26 +271,26 @@ impl Supervisor {
     }
 }
 
-fn kind(stream: Stream) -> Kind {
+fn kind(stream: OutputStream) -> FrameKind {
     match stream {
-        Stream::Out => Kind::Out,
-        Stream::Err => Kind::Err,
+        OutputStream::Out => FrameKind::Out,
+        OutputStream::Err => FrameKind::Err,
     }
 }
 
 /// Where output comes from and where input goes, none of which may ever block.
-fn plumb(entry: &mut Entry) -> io::Result<(Vec<(Stream, File)>, File)> {
+fn plumb(entry: &mut BoxProcess) -> io::Result<(Vec<(OutputStream, File)>, File)> {
     let calm = |fd: OwnedFd| -> io::Result<File> {
         rustix::io::ioctl_fionbio(&fd, true)?;
         Ok(File::from(fd))
     };
     if let Some(master) = entry.terminal.take() {
         let master = calm(master)?;
-        return Ok((vec![(Stream::Out, master.try_clone()?)], master));
+        return Ok((vec![(OutputStream::Out, master.try_clone()?)], master));
     }
     let missing = || io::Error::other("a program without a terminal has pipes");
     let out = calm(entry.stdout.take().ok_or_else(missing)?.into())?;
     let err = calm(entry.stderr.take().ok_or_else(missing)?.into())?;
     let sink = calm(entry.stdin.take().ok_or_else(missing)?.into())?;
-    Ok((vec![(Stream::Out, out), (Stream::Err, err)], sink))
+    Ok((vec![(OutputStream::Out, out), (OutputStream::Err, err)], sink))
 }

@@ -3,7 +3,7 @@
 use super::Supervisor;
 use crate::local::process::ring::KEPT;
 use crate::local::process::served::Served;
-use crate::local::wire::frames::{Kind, frame};
+use crate::local::wire::frames::{FrameKind, frame};
 use crate::local::wire::hello::Hello;
 use crate::local::wire::spec::Command;
 use crate::ui::terminal::Size;
@@ -25,14 +25,14 @@ impl Supervisor {
         }
     }
 
-    fn answer(&mut self, at: usize, kind: Kind, body: &[u8]) {
+    fn answer(&mut self, at: usize, kind: FrameKind, body: &[u8]) {
         match kind {
-            Kind::Hello => match serde_json::from_slice(body) {
+            FrameKind::Hello => match serde_json::from_slice(body) {
                 Ok(Hello::Status) => {
                     let mut record = self.record.clone();
                     record.output = self.output();
                     let status = serde_json::to_vec(&(record, self.foreground())).unwrap_or_default();
-                    self.served[at].finish(&frame(Kind::Status, &status));
+                    self.served[at].finish(&frame(FrameKind::Status, &status));
                 }
                 Ok(Hello::Attach { after, follow, terminal }) => {
                     self.touch();
@@ -53,18 +53,18 @@ impl Supervisor {
                 Ok(Hello::Stop { grace }) => self.stop(at, Duration::from_millis(grace)),
                 Err(_) => self.served[at].close(),
             },
-            Kind::Input => {
+            FrameKind::Input => {
                 self.touch();
                 self.input.extend(body);
             }
-            Kind::Resize => {
+            FrameKind::Resize => {
                 if let Some(size) = size(body)
                     && (self.size != Some(size) || !self.served[at].is_painted())
                 {
                     self.resize(size);
                 }
             }
-            Kind::EndOfInput => {
+            FrameKind::EndOfInput => {
                 self.input_ended = true;
                 self.close_input();
             }
@@ -72,7 +72,7 @@ impl Supervisor {
         }
     }
 
-    /// Whoever asked hears of the end when it comes.
+    /// The client stays attached, and so hears of the end.
     fn stop(&mut self, at: usize, grace: Duration) {
         let now = Instant::now();
         let doom = now + grace;
@@ -90,7 +90,7 @@ impl Supervisor {
     }
 
     /// A terminal that names no place gets the screen as it is. The first one of all gets every byte: what the
-    /// program has asked so far nobody has answered.
+    /// program has asked so far has no answer yet.
     fn attach_terminal(&mut self, at: usize, after: Option<u64>, follow: bool, size: Size) {
         let first = !std::mem::replace(&mut self.shown, true);
         if first || after.is_some() || self.model.is_none() {
@@ -101,7 +101,7 @@ impl Supervisor {
         }
         let Some(model) = &self.model else { return };
         for part in model.paint().chunks(PART) {
-            self.served[at].say(&frame(Kind::Modes, part));
+            self.served[at].say(&frame(FrameKind::Modes, part));
         }
         // A full-screen program paints what the model may not know of, when the size changes for a moment.
         self.served[at].paint(!model.is_alternate());
@@ -122,7 +122,7 @@ impl Supervisor {
                 modes.feed(&bytes);
                 seen += bytes.len() as u64;
             }
-            self.served[at].say(&frame(Kind::Modes, &modes.enter()));
+            self.served[at].say(&frame(FrameKind::Modes, &modes.enter()));
         }
         self.served[at].follow(place, follow, &self.ring);
     }

@@ -1,7 +1,7 @@
 //! The terminal of a process: its size, and who has it, and hears signals there.
 
 use super::Supervisor;
-use crate::local::boxes::record::Foreground;
+use crate::local::boxes::record::ForegroundProgram;
 use crate::local::wire::spec::Command;
 use crate::ui::terminal::Size;
 use rustix::termios::Winsize;
@@ -16,7 +16,7 @@ const NUDGE: Duration = Duration::from_millis(80);
 const TIOCSIG: libc::Ioctl = 0x4004_5436;
 
 impl Supervisor {
-    /// A size that is the same already makes nobody repaint: then it changes for a moment.
+    /// A program does not repaint for a size that it has already, so the size changes for a moment.
     pub(crate) fn resize(&mut self, size: Size) {
         if self.size == Some(size) {
             let rows = if size.rows > 1 { size.rows - 1 } else { 2 };
@@ -49,7 +49,7 @@ impl Supervisor {
         match self.sources.first().filter(|_| self.record.pty) {
             Some((_, master)) => {
                 // SAFETY: TIOCSIG takes a number and keeps nothing; the master is open for as long as `self` has it.
-                // Through the terminal and not by a process id, which may be somebody else's by then.
+                // Through the terminal and not by a process id, which another process may have by then.
                 let _ended = unsafe { libc::ioctl(master.as_raw_fd(), TIOCSIG, signal) };
             }
             None => drop(self.entry.send(&Command::Signal(signal))),
@@ -57,13 +57,13 @@ impl Supervisor {
     }
 
     /// The program that has the terminal, with its number in the box.
-    pub(crate) fn foreground(&self) -> Option<Foreground> {
+    pub(crate) fn foreground(&self) -> Option<ForegroundProgram> {
         let (_, master) = self.sources.first().filter(|_| self.record.pty)?;
         let group = rustix::termios::tcgetpgrp(master).ok()?.as_raw_nonzero();
         let cmd = std::fs::read(format!("/proc/{group}/comm")).ok()?;
         let status = std::fs::read_to_string(format!("/proc/{group}/status")).ok()?;
         let inner = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-        Some(Foreground {
+        Some(ForegroundProgram {
             pid: inner.split_whitespace().last()?.parse().ok()?,
             cmd: String::from_utf8_lossy(&cmd).trim_end().to_owned(),
         })
