@@ -15,7 +15,7 @@ use super::transaction::{After, Change};
 use super::verdict::{Clash, Verdict, verdict};
 use crate::error::Result;
 use crate::fs::Digest;
-use crate::worktree::{Base, Entry, Kind, RelPath};
+use crate::worktree::{Base, Entry, FileKind, RelPath};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -113,7 +113,7 @@ impl<'a, 'b> Case<'a, 'b> {
     }
 
     /// Compares the three states of every path. What both sides changed is left to be merged, and is the answer.
-    pub(super) fn compare(&mut self) -> Result<Vec<(RelPath, Kind)>> {
+    pub(super) fn compare(&mut self) -> Result<Vec<(RelPath, FileKind)>> {
         let mut merges = Vec::new();
         for (path, theirs) in self.theirs() {
             if let Some(why) = self.dropped.get(&path) {
@@ -153,13 +153,13 @@ impl<'a, 'b> Case<'a, 'b> {
     pub(super) fn base_contents(
         &self,
         source: &mut Source<'_>,
-        merges: &[(RelPath, Kind)],
+        merges: &[(RelPath, FileKind)],
     ) -> Result<BTreeMap<RelPath, PathBuf>> {
         let clashes = self.fates.iter().filter(|(_, fate)| matches!(fate, Fate::Conflict(_)));
         let paths = merges.iter().map(|(path, _)| path).chain(clashes.map(|(path, _)| path));
         let wanted: Vec<(RelPath, Digest)> = paths
             .filter_map(|path| {
-                Some((path.clone(), self.base.get(path).filter(|e| e.kind != Kind::Link)?.hash))
+                Some((path.clone(), self.base.get(path).filter(|e| e.kind != FileKind::Link)?.hash))
             })
             .collect();
         let found = source.base_contents(&wanted, self.spool)?;
@@ -168,7 +168,7 @@ impl<'a, 'b> Case<'a, 'b> {
 
     pub(super) fn merge_all(
         &mut self,
-        merges: Vec<(RelPath, Kind)>,
+        merges: Vec<(RelPath, FileKind)>,
         bases: &BTreeMap<RelPath, PathBuf>,
     ) -> Result<()> {
         for (path, kind) in merges {
@@ -179,7 +179,7 @@ impl<'a, 'b> Case<'a, 'b> {
     }
 
     /// Merges one file that both sides changed.
-    fn merge(&mut self, path: &RelPath, kind: Kind, base: Option<&PathBuf>) -> Result<Fate> {
+    fn merge(&mut self, path: &RelPath, kind: FileKind, base: Option<&PathBuf>) -> Result<Fate> {
         let full = self.ours.root().join(path.as_path());
         let mut fate = Fate::Merged;
         let (Some(was), Some(arrived), Here::Entry(here)) =

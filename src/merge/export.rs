@@ -7,7 +7,7 @@ use super::{Limits, Remote};
 use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::Digest;
-use crate::worktree::{Base, Kind, RelPath};
+use crate::worktree::{Base, FileKind, RelPath};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,9 @@ pub(crate) fn export(
         return Ok(None);
     }
     let wanted: Vec<(RelPath, Digest)> = paths()
-        .filter_map(|path| Some((path.clone(), base.get(path).filter(|was| was.kind != Kind::Link)?.hash)))
+        .filter_map(|path| {
+            Some((path.clone(), base.get(path).filter(|was| was.kind != FileKind::Link)?.hash))
+        })
         .collect();
     let found = source.base_contents(&wanted, &spool)?;
     let bases: BTreeMap<RelPath, PathBuf> =

@@ -1,8 +1,8 @@
 //! The record of a change to the worktree, written before its first step and read after a kill.
 
-use crate::error::{Error, IoContext, Result};
+use crate::error::{Error, IoContext, Kind, Result};
 use crate::fs::{self, Mode};
-use crate::worktree::{Entry, Kind, RelPath};
+use crate::worktree::{Entry, FileKind, RelPath};
 use serde::{Deserialize, Serialize};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ impl Journal {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read(path).at("read", path)?;
         let help = "use the newer createos-sandbox, which will finish it";
-        fs::refuse_newer(path, &text, VERSION, crate::error::Kind::Failed, help)?;
+        fs::refuse_newer(path, &text, VERSION, Kind::Failed, help)?;
         serde_json::from_slice(&text)
             .map_err(|error| Error::failed(format!("{} is no journal: {error}", path.display())))
     }
@@ -154,7 +154,7 @@ impl TryFrom<String> for State {
 
     fn try_from(text: String) -> Result<Self, String> {
         let (mode, hash) = text.split_once(' ').ok_or("not a mode and a hash")?;
-        let kind = Kind::from_mode(mode).ok_or("not a mode")?;
+        let kind = FileKind::from_mode(mode).ok_or("not a mode")?;
         let hash = hash.parse().map_err(|why: fs::NotADigest| why.to_string())?;
         Ok(Self(Entry { kind, hash }))
     }

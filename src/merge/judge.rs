@@ -13,7 +13,7 @@ use super::source::Source;
 use super::spool::Spool;
 use super::transaction::Change;
 use crate::error::Result;
-use crate::worktree::{Base, Kind, RelPath};
+use crate::worktree::{Base, FileKind, RelPath};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -76,7 +76,7 @@ pub(super) fn judge(
 fn touched(changes: &[Change], links: &Links) -> BTreeMap<Vec<u8>, bool> {
     let touched = changes.iter().map(|change| {
         let after = change.after.as_ref().map(|after| after.entry);
-        let link = [change.before, after].into_iter().flatten().any(|entry| entry.kind == Kind::Link);
+        let link = [change.before, after].into_iter().flatten().any(|entry| entry.kind == FileKind::Link);
         (links.key(change.path.as_bytes()), link)
     });
     touched.collect()

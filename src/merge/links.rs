@@ -4,7 +4,7 @@ use super::ours::Ours;
 use super::parcel::Arrived;
 use super::transaction::Change;
 use crate::error::{Error, IoContext, Result};
-use crate::worktree::{Base, Kind, Leads, RelPath, follow};
+use crate::worktree::{Base, FileKind, Leads, RelPath, follow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::os::unix::ffi::OsStrExt;
@@ -31,7 +31,7 @@ pub(super) struct Links {
 /// # Errors
 /// The worktree or a target cannot be read.
 pub(super) fn leading_out(ours: &Ours<'_>, base: &Base, changes: &[Change]) -> Result<Dropped> {
-    let link = |kind: Kind| kind == Kind::Link;
+    let link = |kind: FileKind| kind == FileKind::Link;
     let turns = |change: &Change| {
         change.before.is_some_and(|before| link(before.kind))
             || change.after.as_ref().is_some_and(|after| link(after.entry.kind))
@@ -65,7 +65,7 @@ impl Links {
     fn with(
         ours: &Ours<'_>,
         base: &Base,
-        coming: impl Iterator<Item = (RelPath, Option<(Kind, PathBuf)>)>,
+        coming: impl Iterator<Item = (RelPath, Option<(FileKind, PathBuf)>)>,
     ) -> Result<Self> {
         let mut links = Self {
             root: ours.root().as_os_str().as_bytes().to_vec(),
@@ -76,7 +76,7 @@ impl Links {
         };
         for (path, becomes) in coming {
             let comes = becomes.is_some();
-            let link = becomes.filter(|(kind, _)| *kind == Kind::Link);
+            let link = becomes.filter(|(kind, _)| *kind == FileKind::Link);
             let target = link.map(|(_, contents)| std::fs::read(&contents).at("read", &contents));
             let key = links.key(path.as_bytes());
             // Where case folds, a new spelling counts more than the old one that goes.
@@ -88,7 +88,7 @@ impl Links {
             return Ok(links);
         }
         links.look(ours)?;
-        let of_base = base.iter().filter(|(_, entry)| entry.kind == Kind::Link);
+        let of_base = base.iter().filter(|(_, entry)| entry.kind == FileKind::Link);
         let keys = of_base.map(|(path, _)| links.key(path.as_bytes()));
         links.absent = keys.filter(|key| !links.now.contains_key(key)).collect();
         Ok(links)

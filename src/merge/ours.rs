@@ -4,7 +4,7 @@ use super::folders_of;
 use super::spool::hash_file;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::digest;
-use crate::worktree::{Entry, Kind, RelPath};
+use crate::worktree::{Entry, FileKind, RelPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -203,13 +203,13 @@ pub(super) fn here(full: &Path) -> Result<Here> {
     if found.is_symlink() {
         let target = std::fs::read_link(full).at("read the link", full)?;
         let hash = digest(target.as_os_str().as_bytes());
-        return Ok(Here::Entry(Entry { kind: Kind::Link, hash }));
+        return Ok(Here::Entry(Entry { kind: FileKind::Link, hash }));
     }
     if !found.is_file() {
         return Ok(Here::Special);
     }
     let executable = found.permissions().mode() & 0o100 != 0;
-    let kind = if executable { Kind::Executable } else { Kind::File };
+    let kind = if executable { FileKind::Executable } else { FileKind::File };
     Ok(Here::Entry(Entry { kind, hash: hash_file(full)? }))
 }
 

@@ -5,7 +5,7 @@ use super::{Limits, lying};
 use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::digest;
-use crate::worktree::{BadPath, Base, Entry, Kind, RelPath};
+use crate::worktree::{BadPath, Base, Entry, FileKind, RelPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read, Seek as _};
@@ -198,7 +198,7 @@ impl Reader<'_> {
     fn changed(&mut self, record: &[u8]) -> Result<(), Bad> {
         let mut fields = record.splitn(3, |byte| *byte == b' ');
         let mut text = || fields.next().and_then(|field| std::str::from_utf8(field).ok()).unwrap_or_default();
-        let (kind, hash) = (Kind::from_mode(text()), text().parse());
+        let (kind, hash) = (FileKind::from_mode(text()), text().parse());
         let (Some(kind), Ok(hash), Some(name)) = (kind, hash, fields.next()) else {
             return refuse(format!("a record of its list is none: \"{}\"", String::from_utf8_lossy(record)));
         };
@@ -251,15 +251,15 @@ impl Reader<'_> {
         self.left -= size;
         let mode = entry.header().mode().map_err(damaged)?;
         let sent = match kind {
-            tar::EntryType::Symlink => Kind::Link,
-            _ if mode & 0o100 != 0 => Kind::Executable,
-            _ => Kind::File,
+            tar::EntryType::Symlink => FileKind::Link,
+            _ if mode & 0o100 != 0 => FileKind::Executable,
+            _ => FileKind::File,
         };
         if (Entry { kind: sent, hash }) != promised {
             return Err(Bad::Moving(path));
         }
         if let Some(target) =
-            target.filter(|_| sent == Kind::Link).and_then(|target| self.inside(&path, target))
+            target.filter(|_| sent == FileKind::Link).and_then(|target| self.inside(&path, target))
         {
             // The same link where the workspace is elsewhere. What is in step is this one, on both sides.
             std::fs::write(&contents, &target).at("write", &contents)?;

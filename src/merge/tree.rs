@@ -6,7 +6,7 @@ use super::spool::copy_hashed;
 use crate::command;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::digest;
-use crate::worktree::{Entry, Kind, RelPath};
+use crate::worktree::{Entry, FileKind, RelPath};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -109,7 +109,7 @@ impl Tree {
             FileType::Directory => Ok(Here::Folder),
             FileType::Symlink => {
                 let target = rustix::fs::readlinkat(&folder, name, Vec::new())?;
-                Ok(Here::Entry(Entry { kind: Kind::Link, hash: digest(target.as_bytes()) }))
+                Ok(Here::Entry(Entry { kind: FileKind::Link, hash: digest(target.as_bytes()) }))
             }
             FileType::RegularFile => {
                 let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -117,7 +117,7 @@ impl Tree {
                 let (_, hash) = copy_hashed(&mut file, &mut std::io::sink(), u64::MAX)
                     .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
                 let executable = found.st_mode & 0o100 != 0;
-                let kind = if executable { Kind::Executable } else { Kind::File };
+                let kind = if executable { FileKind::Executable } else { FileKind::File };
                 Ok(Here::Entry(Entry { kind, hash }))
             }
             _ => Ok(Here::Special),
@@ -147,7 +147,7 @@ impl Tree {
     pub(super) fn stage(
         &self,
         path: &RelPath,
-        kind: Kind,
+        kind: FileKind,
         contents: &Path,
         mode: Option<u32>,
         like: Option<Look>,
@@ -156,12 +156,12 @@ impl Tree {
         let shown = self.full(path);
         let folder = self.folder_of(path).at("open the folder of", &shown)?;
         let name = OsStr::from_bytes(path.file_name());
-        if kind == Kind::Link {
+        if kind == FileKind::Link {
             let target = std::fs::read(contents).at("read", contents)?;
             return rustix::fs::symlinkat(OsStr::from_bytes(&target), &folder, name)
                 .map_err(|error| self.refused(error, "create", path));
         }
-        let executable = kind == Kind::Executable;
+        let executable = kind == FileKind::Executable;
         // The system takes the user's umask off, as for every other new file of his.
         let new = if executable { 0o777 } else { 0o666 };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -1,7 +1,7 @@
 //! Three states of one path, one verdict. Nothing here reads or writes.
 
 use super::ours::Here;
-use crate::worktree::{Entry, Kind};
+use crate::worktree::{Entry, FileKind};
 
 /// What becomes of a path that the box changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(super) enum Verdict {
     /// Ours is already as theirs.
     Here,
     /// Both changed a file: its mode is decided, its contents have to be merged.
-    Merge(Kind),
+    Merge(FileKind),
     /// Both changed it and there is no way to have both.
     Clash(Clash),
 }
@@ -72,8 +72,8 @@ pub(super) fn verdict(base: Option<Entry>, theirs: Option<Entry>, ours: Here) ->
 }
 
 /// The mode that has both sides' changes, for plain files.
-fn merged_kind(base: Kind, theirs: Kind, ours: Kind) -> Option<Kind> {
-    if [base, theirs, ours].contains(&Kind::Link) {
+fn merged_kind(base: FileKind, theirs: FileKind, ours: FileKind) -> Option<FileKind> {
+    if [base, theirs, ours].contains(&FileKind::Link) {
         return None;
     }
     Some(if ours == base { theirs } else { ours })
@@ -87,10 +87,10 @@ mod tests {
     const NONE: Option<Entry> = None;
 
     fn file(text: &str) -> Option<Entry> {
-        Some(Entry { kind: Kind::File, hash: digest(text.as_bytes()) })
+        Some(Entry { kind: FileKind::File, hash: digest(text.as_bytes()) })
     }
 
-    fn with(kind: Kind, text: &str) -> Option<Entry> {
+    fn with(kind: FileKind, text: &str) -> Option<Entry> {
         Some(Entry { kind, hash: digest(text.as_bytes()) })
     }
 
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn every_combination_of_three_states_has_its_verdict() {
         let (a, b, c) = (file("a"), file("b"), file("c"));
-        let link = with(Kind::Link, "a");
+        let link = with(FileKind::Link, "a");
         for (base, theirs, here, expected) in [
             (a, b, a, Verdict::Take),
             (a, NONE, a, Verdict::Take),
@@ -110,13 +110,13 @@ mod tests {
             (a, b, b, Verdict::Here),
             (a, NONE, NONE, Verdict::Here),
             (NONE, b, b, Verdict::Here),
-            (a, b, c, Verdict::Merge(Kind::File)),
+            (a, b, c, Verdict::Merge(FileKind::File)),
             (NONE, b, c, Verdict::Clash(Clash::BothMade)),
-            (NONE, b, with(Kind::Executable, "b"), Verdict::Clash(Clash::BothMade)),
+            (NONE, b, with(FileKind::Executable, "b"), Verdict::Clash(Clash::BothMade)),
             (a, b, NONE, Verdict::Clash(Clash::DeletedHere)),
             (a, NONE, c, Verdict::Clash(Clash::DeletedThere)),
             (a, link, c, Verdict::Clash(Clash::BothChanged)),
-            (link, with(Kind::Link, "b"), with(Kind::Link, "c"), Verdict::Clash(Clash::BothChanged)),
+            (link, with(FileKind::Link, "b"), with(FileKind::Link, "c"), Verdict::Clash(Clash::BothChanged)),
         ] {
             assert_eq!(verdict(base, theirs, ours(here)), expected, "{base:?} {theirs:?} {here:?}");
         }
@@ -124,9 +124,9 @@ mod tests {
 
     #[test]
     fn a_mode_changed_on_one_side_and_contents_on_the_other_go_together() {
-        let (base, theirs) = (file("a"), with(Kind::Executable, "a"));
-        assert_eq!(verdict(base, theirs, ours(file("b"))), Verdict::Merge(Kind::Executable));
-        assert_eq!(verdict(base, file("b"), ours(theirs)), Verdict::Merge(Kind::Executable));
+        let (base, theirs) = (file("a"), with(FileKind::Executable, "a"));
+        assert_eq!(verdict(base, theirs, ours(file("b"))), Verdict::Merge(FileKind::Executable));
+        assert_eq!(verdict(base, file("b"), ours(theirs)), Verdict::Merge(FileKind::Executable));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::stage::Interrupt;
 use crate::config::RemoteRoot;
 use crate::createos::{BoxId, Provider, StartSpec};
 use crate::error::{Error, Result};
-use crate::worktree::{Base, Kind, RelPath};
+use crate::worktree::{Base, FileKind, RelPath};
 use std::time::Duration;
 
 /// The file that the agent edits or makes.
@@ -22,7 +22,7 @@ const TEXT: [&str; 12] =
 /// in the box; a new one where none is fit.
 pub(super) fn edited(base: &Base, made_up: bool) -> String {
     let mut fit =
-        base.iter().filter(|(_, entry)| entry.kind == Kind::File).filter_map(|(path, _)| plain(path));
+        base.iter().filter(|(_, entry)| entry.kind == FileKind::File).filter_map(|(path, _)| plain(path));
     if made_up { EDITED.into() } else { fit.next().unwrap_or(EDITED).into() }
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Write};
 
 /// What a path is. Owner, time and the other mode bits do not travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     /// A regular file.
     File,
     /// A regular file with the owner's executable bit.
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     Link,
 }
 
-impl Kind {
+impl FileKind {
     /// git's mode word for it, which is also how a stored list writes it.
     pub(crate) fn mode(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// File, executable or link.
-    pub(crate) kind: Kind,
+    pub(crate) kind: FileKind,
     /// Hash of the raw contents.
     pub(crate) hash: Digest,
 }
@@ -112,7 +112,7 @@ impl Base {
 fn parse(record: &[u8]) -> Option<(RelPath, Entry)> {
     let record = record.strip_suffix(&[0])?;
     let mut fields = record.splitn(3, |byte| *byte == b' ');
-    let kind = Kind::from_mode(std::str::from_utf8(fields.next()?).ok()?)?;
+    let kind = FileKind::from_mode(std::str::from_utf8(fields.next()?).ok()?)?;
     let hash = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
     Some((RelPath::new(fields.next()?).ok()?, Entry { kind, hash }))
 }
@@ -125,8 +125,11 @@ mod tests {
     #[test]
     fn a_list_reads_back_what_it_wrote() {
         let mut base = Base::default();
-        base.insert(RelPath::new(b"a b\nc").unwrap(), Entry { kind: Kind::Executable, hash: digest(b"x") });
-        base.insert(RelPath::new(b"\xff").unwrap(), Entry { kind: Kind::Link, hash: digest(b"y") });
+        base.insert(
+            RelPath::new(b"a b\nc").unwrap(),
+            Entry { kind: FileKind::Executable, hash: digest(b"x") },
+        );
+        base.insert(RelPath::new(b"\xff").unwrap(), Entry { kind: FileKind::Link, hash: digest(b"y") });
         let mut bytes = Vec::new();
         base.write(&mut bytes).unwrap();
         assert_eq!(Base::read(&mut &bytes[..]).unwrap(), base);

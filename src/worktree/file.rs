@@ -3,7 +3,7 @@
 use super::open::Below;
 use super::select::Selection;
 use super::stayed::{Reason, Stayed};
-use super::{Kind, Leads, RelPath, leads};
+use super::{FileKind, Leads, RelPath, leads};
 use crate::error::{Error, Result};
 use rustix::fs::{FileType, Stat};
 use std::convert::Infallible;
@@ -16,9 +16,9 @@ pub(super) const SMALL: u64 = 2 * 1024 * 1024;
 /// What is at a path.
 pub(super) enum Found {
     /// A file whose contents are in the buffer.
-    Small(Kind),
+    Small(FileKind),
     /// A file to be streamed, with its size.
-    Large(Kind, File, Signature),
+    Large(FileKind, File, Signature),
     /// A link that stays inside, with its target.
     Link(Vec<u8>),
     /// It stays home.
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
             return Ok(None);
         }
-        let kind = if before.st_mode & 0o100 == 0 { Kind::File } else { Kind::Executable };
+        let kind = if before.st_mode & 0o100 == 0 { FileKind::File } else { FileKind::Executable };
         let before = Signature::from(&before);
         if before.size > SMALL {
             return Ok(Some(Found::Large(kind, file, before)));

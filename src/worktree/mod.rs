@@ -20,7 +20,7 @@ mod sync_patterns;
 mod tar;
 
 pub(crate) use allow::{Allow, AllowPattern};
-pub(crate) use base::{Base, Entry, Kind};
+pub(crate) use base::{Base, Entry, FileKind};
 pub(crate) use exclude::Exclude;
 pub(crate) use git::{Worktree, reading_git};
 pub(crate) use include::{Asked, INCLUDE};

@@ -1,7 +1,7 @@
 //! Entries of the archive: GNU tar headers with normalised owner and time, so that the same tree
 //! gives the same bytes. Every tar in a box reads them, busybox's too.
 
-use super::{Kind, RelPath};
+use super::{FileKind, RelPath};
 use tar::{EntryType, Header};
 
 /// Size of a tar block in bytes.
@@ -11,8 +11,8 @@ const BLOCK: usize = 512;
 const TIME: u64 = 946_684_800;
 
 /// Appends a regular file's header. The contents follow, then [`pad`].
-pub(super) fn file_header(out: &mut Vec<u8>, path: &RelPath, kind: Kind, size: u64) {
-    let mode = if kind == Kind::Executable { 0o755 } else { 0o644 };
+pub(super) fn file_header(out: &mut Vec<u8>, path: &RelPath, kind: FileKind, size: u64) {
+    let mode = if kind == FileKind::Executable { 0o755 } else { 0o644 };
     entry(out, EntryType::Regular, path.as_bytes(), b"", mode, size);
 }
 

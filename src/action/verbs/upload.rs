@@ -185,11 +185,11 @@ fn lifted(lifted: Option<&Lifted>) -> String {
     }
 }
 
-fn mark(kind: worktree::Kind) -> &'static str {
+fn mark(kind: worktree::FileKind) -> &'static str {
     match kind {
-        worktree::Kind::File => "",
-        worktree::Kind::Executable => " (executable)",
-        worktree::Kind::Link => " (link)",
+        worktree::FileKind::File => "",
+        worktree::FileKind::Executable => " (executable)",
+        worktree::FileKind::Link => " (link)",
     }
 }
 

@@ -6,7 +6,7 @@ use crate::merge::ours::{self, Here};
 use crate::merge::parcel::Parcel;
 use crate::merge::spool::Spool;
 use crate::merge::transaction::Change;
-use crate::worktree::{Base, Kind, RelPath};
+use crate::worktree::{Base, FileKind, RelPath};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -68,9 +68,9 @@ pub(in crate::merge) fn of_theirs<'a>(
 }
 
 /// The side that is in the worktree now.
-fn local(worktree: &Path, path: &RelPath, kind: Kind) -> Result<Side> {
+fn local(worktree: &Path, path: &RelPath, kind: FileKind) -> Result<Side> {
     let full = worktree.join(path.as_path());
-    let contents = if kind == Kind::Link {
+    let contents = if kind == FileKind::Link {
         Contents::Bytes(std::fs::read_link(&full).at("read the link", &full)?.as_os_str().as_bytes().to_vec())
     } else {
         Contents::File(full)
@@ -78,7 +78,7 @@ fn local(worktree: &Path, path: &RelPath, kind: Kind) -> Result<Side> {
     Ok(Side { kind, contents })
 }
 
-fn side(kind: Kind, contents: &Path) -> Side {
+fn side(kind: FileKind, contents: &Path) -> Side {
     Side { kind, contents: Contents::File(contents.to_path_buf()) }
 }
 

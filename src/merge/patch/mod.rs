@@ -5,7 +5,7 @@ mod file;
 
 pub(super) use file::{PatchFile, of_changes, of_theirs};
 
-use crate::worktree::{Kind, RelPath};
+use crate::worktree::{FileKind, RelPath};
 use similar::{Algorithm, DiffOp};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -24,7 +24,7 @@ const CONTEXT: usize = 3;
 #[derive(Debug, Clone)]
 pub(super) struct Side {
     /// What it is.
-    pub(super) kind: Kind,
+    pub(super) kind: FileKind,
     /// Its contents.
     pub(super) contents: Contents,
 }
@@ -90,7 +90,7 @@ pub(super) fn write(
     stat: &mut Stat,
 ) -> io::Result<()> {
     match (before, after) {
-        (Some(old), Some(new)) if (old.kind == Kind::Link) != (new.kind == Kind::Link) => {
+        (Some(old), Some(new)) if (old.kind == FileKind::Link) != (new.kind == FileKind::Link) => {
             // git has no line for a change of type: the one goes, the other comes.
             one(out, path, before, None, stat)?;
             one(out, path, None, after, stat)

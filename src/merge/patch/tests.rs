@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::merge::tests::git;
-use crate::worktree::Kind::{Executable, File, Link};
+use crate::worktree::FileKind::{Executable, File, Link};
 use proptest::prelude::*;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-type State = Option<(Kind, Vec<u8>)>;
+type State = Option<(FileKind, Vec<u8>)>;
 
 fn put(root: &Path, path: &RelPath, state: &State) {
     let full = root.join(path.as_path());

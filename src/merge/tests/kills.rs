@@ -71,7 +71,7 @@ fn proposal(folder: &Path) -> Proposal {
         let after = new.map(|entry| {
             let full = folder.join("after").join(path.as_path());
             let bytes = match entry.kind {
-                Kind::Link => std::fs::read_link(full).unwrap().as_os_str().as_bytes().to_vec(),
+                FileKind::Link => std::fs::read_link(full).unwrap().as_os_str().as_bytes().to_vec(),
                 _ => std::fs::read(full).unwrap(),
             };
             After { entry, contents: spool.keep(&bytes).unwrap(), mode: None }

@@ -19,7 +19,7 @@ use crate::config::RemoteRoot;
 use crate::error::{Error, Result};
 use crate::exec::Run;
 use crate::fs::digest;
-use crate::worktree::{Base, Entry, Kind};
+use crate::worktree::{Base, Entry, FileKind};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
@@ -277,10 +277,10 @@ pub(super) fn scan(root: &Path) -> Base {
                 walk(root, &path, base);
             } else if found.is_symlink() {
                 let target = std::fs::read_link(&path).unwrap();
-                base.insert(rel, Entry { kind: Kind::Link, hash: digest(target.as_os_str().as_bytes()) });
+                base.insert(rel, Entry { kind: FileKind::Link, hash: digest(target.as_os_str().as_bytes()) });
             } else if found.is_file() {
                 let executable = found.permissions().mode() & 0o100 != 0;
-                let kind = if executable { Kind::Executable } else { Kind::File };
+                let kind = if executable { FileKind::Executable } else { FileKind::File };
                 base.insert(rel, Entry { kind, hash: digest(&std::fs::read(&path).unwrap()) });
             }
         }

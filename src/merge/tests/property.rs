@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// A tree: path to kind and contents.
-type Files = BTreeMap<&'static str, (Kind, Text)>;
+type Files = BTreeMap<&'static str, (FileKind, Text)>;
 
 /// Contents that a failure shows as text.
 #[derive(Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl std::ops::Deref for Text {
 
 const PATHS: [&str; 7] = ["a", "b", "d/a", "d/e/f", "d", "d/e", "x\ny"];
 
-fn contents() -> impl Strategy<Value = (Kind, Text)> {
+fn contents() -> impl Strategy<Value = (FileKind, Text)> {
     let lines = proptest::collection::vec(0..3u8, 12).prop_map(|lines| {
         // Each line is one of few, so that edits of both sides often meet and often do not.
         let text = lines.iter().enumerate().map(|(at, line)| match line {
@@ -46,11 +46,11 @@ fn contents() -> impl Strategy<Value = (Kind, Text)> {
         Text(text.collect::<String>().into_bytes())
     });
     prop_oneof![
-        6 => lines.clone().prop_map(|text| (Kind::File, text)),
-        2 => lines.prop_map(|text| (Kind::Executable, text)),
-        1 => Just((Kind::File, Text(b"\0binary".to_vec()))),
-        1 => Just((Kind::File, Text(Vec::new()))),
-        1 => prop_oneof![Just("nowhere"), Just("elsewhere")].prop_map(|target| (Kind::Link, Text(target.as_bytes().to_vec()))),
+        6 => lines.clone().prop_map(|text| (FileKind::File, text)),
+        2 => lines.prop_map(|text| (FileKind::Executable, text)),
+        1 => Just((FileKind::File, Text(b"\0binary".to_vec()))),
+        1 => Just((FileKind::File, Text(Vec::new()))),
+        1 => prop_oneof![Just("nowhere"), Just("elsewhere")].prop_map(|target| (FileKind::Link, Text(target.as_bytes().to_vec()))),
     ]
 }
 
@@ -69,7 +69,7 @@ fn whole(mut files: Files) -> Files {
 #[derive(Debug, Clone)]
 enum Edit {
     /// A path takes another state, whatever it was: new, edited, or of another type.
-    Set(&'static str, (Kind, Text)),
+    Set(&'static str, (FileKind, Text)),
     Delete(&'static str),
     /// The other executable bit, if it is a file.
     Mode(&'static str),
@@ -90,7 +90,7 @@ fn edits(renames: u32) -> impl Strategy<Value = Vec<Edit>> {
 
 fn edited(base: &Files, edits: &[Edit]) -> Files {
     let mut files = base.clone();
-    let set = |files: &mut Files, path: &'static str, state: (Kind, Text)| {
+    let set = |files: &mut Files, path: &'static str, state: (FileKind, Text)| {
         files.retain(|other, _| {
             !other.starts_with(&format!("{path}/")) && !path.starts_with(&format!("{other}/"))
         });
@@ -103,9 +103,9 @@ fn edited(base: &Files, edits: &[Edit]) -> Files {
             Edit::Mode(path) => {
                 if let Some((kind, _)) = files.get_mut(path) {
                     *kind = match kind {
-                        Kind::File => Kind::Executable,
-                        Kind::Executable => Kind::File,
-                        Kind::Link => Kind::Link,
+                        FileKind::File => FileKind::Executable,
+                        FileKind::Executable => FileKind::File,
+                        FileKind::Link => FileKind::Link,
                     };
                 }
             }
@@ -208,7 +208,7 @@ fn listed(root: &Path) -> BTreeMap<Vec<u8>, (String, String)> {
         .map(|(path, entry)| {
             let full = root.join(path.as_path());
             let bytes = match entry.kind {
-                Kind::Link => std::fs::read_link(full).unwrap().as_os_str().as_bytes().to_vec(),
+                FileKind::Link => std::fs::read_link(full).unwrap().as_os_str().as_bytes().to_vec(),
                 _ => std::fs::read(full).unwrap(),
             };
             let blob = sha1::Sha1::digest([format!("blob {}\0", bytes.len()).as_bytes(), &bytes].concat());
@@ -223,10 +223,10 @@ fn put(root: &Path, files: &Files) {
         let full = root.join(path);
         std::fs::create_dir_all(full.parent().unwrap()).unwrap();
         match kind {
-            Kind::Link => std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(bytes), full).unwrap(),
+            FileKind::Link => std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(bytes), full).unwrap(),
             kind => {
                 std::fs::write(&full, &bytes[..]).unwrap();
-                let mode = if *kind == Kind::Executable { 0o755 } else { 0o644 };
+                let mode = if *kind == FileKind::Executable { 0o755 } else { 0o644 };
                 std::fs::set_permissions(&full, std::fs::Permissions::from_mode(mode)).unwrap();
             }
         }
@@ -323,7 +323,9 @@ fn we_ask_more(base: &Files, ours: &Files, theirs: &Files) -> bool {
 /// Where `resolve` asks and we merge: both sides' contents with one side's mode.
 fn git_asks_more(base: &Files, ours: &Files, theirs: &Files) -> bool {
     PATHS.iter().any(|path| match (base.get(path), ours.get(path), theirs.get(path)) {
-        (Some(_), Some((one, _)), Some((other, _))) => one != other && ![*one, *other].contains(&Kind::Link),
+        (Some(_), Some((one, _)), Some((other, _))) => {
+            one != other && ![*one, *other].contains(&FileKind::Link)
+        }
         _ => false,
     })
 }

@@ -8,7 +8,7 @@ use crate::worktree::file::{Found, Reader, SMALL, Signature, changed, disturb};
 use crate::worktree::secret::{self, Hit};
 use crate::worktree::select::Selection;
 use crate::worktree::stayed::{Reason, Stayed};
-use crate::worktree::{Entry, Kind, RelPath, tar};
+use crate::worktree::{Entry, FileKind, RelPath, tar};
 use libdeflater::Compressor;
 use sha2::Digest as _;
 use std::fs::File;
@@ -62,7 +62,7 @@ impl<'a> Worker<'a> {
         match self.reader.read(path) {
             Found::Stays(stayed) => end.stayed.push(stayed),
             Found::Link(target) => {
-                end.entries.push((path.clone(), Entry { kind: Kind::Link, hash: digest(&target) }, 0));
+                end.entries.push((path.clone(), Entry { kind: FileKind::Link, hash: digest(&target) }, 0));
                 if self.compressor.is_some() {
                     tar::link(&mut self.pending, path, &target);
                 }
@@ -131,7 +131,7 @@ impl<'a> Worker<'a> {
     fn add_large(
         &mut self,
         path: &RelPath,
-        kind: Kind,
+        kind: FileKind,
         file: File,
         before: Signature,
         end: &mut ChunkEnd,
@@ -178,7 +178,7 @@ impl<'a> Worker<'a> {
     fn stream(
         &mut self,
         path: &RelPath,
-        kind: Kind,
+        kind: FileKind,
         mut file: File,
         before: Signature,
         attempt: u8,
