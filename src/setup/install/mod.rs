@@ -17,12 +17,12 @@ use createos::CreateosInstall;
 use script::ScriptInstall;
 use std::path::{Path, PathBuf};
 
-/// How one program gets onto this machine.
+/// How one program gets onto this machine. The official CLI is fetched here, and by its own script only where a variable
+/// names one: that script goes on where it cannot compare the checksum, may call sudo, and keeps no copy of what it
+/// replaces.
 #[derive(Debug)]
 pub(crate) enum Installation {
-    /// The official CLI, natively.
     Createos(CreateosInstall),
-    /// By an installer script.
     Script(ScriptInstall),
 }
 
@@ -47,7 +47,7 @@ impl Installation {
         }
     }
 
-    /// Does it.
+    /// Downloads it, and puts it in place or runs it.
     ///
     /// # Errors
     /// The download or the installer failed; what was there is there still.

@@ -57,7 +57,14 @@ impl Place {
             self.vars.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone())
         };
         let machine = Machine { home: self.home.path(), path: &path, var: &var };
-        Installation::find(id, existing, &machine)?.expect("it can be installed").install(&machine)
+        let installation = Installation::find(id, existing, &machine)?.expect("it can be installed");
+        loop {
+            match installation.install(&machine) {
+                // What another test has just forked holds the new file open for writing until it runs its program.
+                Err(error) if error.facts().iter().any(|(_, why)| why.contains("Text file busy")) => {}
+                ended => return ended,
+            }
+        }
     }
 
     fn names(&self) -> Vec<String> {
