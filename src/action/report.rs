@@ -50,7 +50,6 @@ impl Report {
         self
     }
 
-    /// The error, if it is a refusal.
     pub(crate) fn error(&self) -> Option<&Error> {
         self.refused.as_ref()
     }
@@ -79,17 +78,14 @@ impl Report {
         self
     }
 
-    /// The words for people.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// How it is told.
     pub(crate) fn kind(&self) -> &Notice {
         &self.notice
     }
 
-    /// Where a title may show it.
     pub(crate) fn pane(&self) -> Option<&PaneId> {
         self.pane.as_ref()
     }

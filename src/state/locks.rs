@@ -10,18 +10,12 @@ use std::path::{Path, PathBuf};
 
 impl Store {
     /// Takes the lock of a pane in which start was pressed; `None` when a start holds it.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn lock_source(&self, socket: &str, terminal: &TerminalId) -> Result<Option<Lock>> {
         self.made()?;
         Lock::take_soon(&self.source_lock(socket, terminal))
     }
 
     /// Whether a start that was pressed in this pane is under way.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn is_source_locked(&self, socket: &str, terminal: &TerminalId) -> Result<bool> {
         Lock::is_held(&self.source_lock(socket, terminal))
     }
@@ -32,44 +26,29 @@ impl Store {
     }
 
     /// Takes the lock of a record for its pane's process; `None` when another one lives.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn own_record(&self, id: &RecordId) -> Result<Option<Lock>> {
         self.made()?;
         Lock::take_soon(&self.record_lock(id))
     }
 
     /// Whether a record's process lives: it holds the record's lock.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn is_record_owned(&self, id: &RecordId) -> Result<bool> {
         Lock::is_held(&self.record_lock(id))
     }
 
     /// Waits until no other process opens a pane for this record.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn lock_showing(&self, id: &RecordId) -> Result<Lock> {
         self.made()?;
         Lock::wait(&self.folder().join("locks").join(format!("showing-{id}.lock")))
     }
 
     /// Takes the lock of a record's holding screen, for its pane's process.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn hold(&self, id: &RecordId) -> Result<Option<Lock>> {
         self.made()?;
         Lock::take_soon(&self.holding_lock(id))
     }
 
     /// Whether a record's pane shows its holding screen.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn is_holding(&self, id: &RecordId) -> Result<bool> {
         Lock::is_held(&self.holding_lock(id))
     }
@@ -79,18 +58,12 @@ impl Store {
     }
 
     /// Waits until no other process brings this record's agent back: two would start two agents.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn lock_agent(&self, id: &RecordId) -> Result<Lock> {
         self.made()?;
         Lock::wait(&self.agent_lock(id))
     }
 
     /// Whether a process brings this record's agent back just now.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn is_agent_locked(&self, id: &RecordId) -> Result<bool> {
         Lock::is_held(&self.agent_lock(id))
     }
@@ -100,18 +73,12 @@ impl Store {
     }
 
     /// Waits until no other popup asks about this worktree.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn ask(&self, worktree: &Path) -> Result<Lock> {
         self.made()?;
         Lock::wait(&self.asking_lock(worktree))
     }
 
     /// Whether a popup asks about this worktree.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn is_asked(&self, worktree: &Path) -> Result<bool> {
         Lock::is_held(&self.asking_lock(worktree))
     }
@@ -122,9 +89,6 @@ impl Store {
     }
 
     /// Waits for the lock of a record.
-    ///
-    /// # Errors
-    /// The lock file cannot be opened.
     pub(crate) fn lock_record(&self, id: &RecordId) -> Result<Lock> {
         self.made()?;
         Lock::wait(&self.record_lock(id))

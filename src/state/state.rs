@@ -31,7 +31,6 @@ pub(crate) struct Made {
 /// Everything that the actions remember.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct State {
-    /// The format's version.
     pub(crate) version: u32,
     /// Four characters in every box name of this installation.
     pub(crate) installation: String,

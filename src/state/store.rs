@@ -115,9 +115,6 @@ impl Store {
     }
 
     /// Changes a record under the state's lock, if it is there.
-    ///
-    /// # Errors
-    /// Those of [`Store::update`].
     pub(crate) fn change(&self, id: &RecordId, change: impl FnOnce(&mut Record)) -> Result<()> {
         self.update(|state| {
             state.record_mut(id).map(change);
@@ -167,9 +164,6 @@ impl Store {
     /// Forgets a box: its record, the lock and wake file of it, and what was in step with it. This is the one
     /// way in which that happens. Kept patches stay, and what came home can still be taken back. The name of a box
     /// that may still come stays too.
-    ///
-    /// # Errors
-    /// Those of [`Store::update`].
     pub(crate) fn forget(&self, record: &Record) -> Result<()> {
         self.update(|state| {
             state.forget(&record.id);

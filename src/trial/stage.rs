@@ -35,7 +35,6 @@ impl Interrupt {
         Arc::clone(&self.raised)
     }
 
-    /// A signal came.
     pub(super) fn raised(&self) -> bool {
         self.raised.load(Ordering::Relaxed)
     }
@@ -91,7 +90,6 @@ impl Stage {
         })
     }
 
-    /// The folder.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

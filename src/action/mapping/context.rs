@@ -19,11 +19,8 @@ pub(crate) const RECORD: &str = "CREATEOS_SANDBOX_RECORD";
 pub(crate) struct ActionContext {
     /// Who called, and where.
     pub(crate) invocation: Invocation,
-    /// Herdr's command line.
     pub(crate) herdr: Herdr,
-    /// The state folder.
     pub(crate) store: Store,
-    /// Every path.
     pub(crate) paths: Paths,
     /// The part of a pane's key that tells sessions apart.
     pub(crate) socket: String,
@@ -91,9 +88,6 @@ impl ActionContext {
     }
 
     /// The pane that has the focus, or in which a person typed; `None` when there is none.
-    ///
-    /// # Errors
-    /// Herdr cannot be asked.
     pub(crate) fn focus(&self) -> Result<Option<&Pane>> {
         if self.focus.get().is_none() {
             let pane = match &self.invocation.pane {
@@ -113,9 +107,6 @@ impl ActionContext {
     }
 
     /// The focused pane, which the action cannot do without.
-    ///
-    /// # Errors
-    /// There is none.
     pub(crate) fn need_focus(&self) -> Result<&Pane> {
         self.focus()?.ok_or_else(|| {
             Error::failed("no pane has the focus in this Herdr session")
@@ -145,18 +136,10 @@ impl ActionContext {
             .ok_or_else(|| Error::failed(format!("Herdr does not know the folder of pane {}", pane.id)))
     }
 
-    /// The git worktree of that folder.
-    ///
-    /// # Errors
-    /// It is in none.
     pub(crate) fn worktree(&self) -> Result<Worktree> {
         Worktree::discover(&self.git()?, &self.folder()?)
     }
 
-    /// git's path.
-    ///
-    /// # Errors
-    /// It is nowhere.
     pub(crate) fn git(&self) -> Result<PathBuf> {
         program::find("git", recorded(&self.paths, "git").as_deref(), self.paths.home())
     }
@@ -167,8 +150,6 @@ impl ActionContext {
         self.store.read().ok()?.record(&id).cloned()
     }
 
-    /// The plugin's settings.
-    ///
     /// # Errors
     /// They cannot be read, or hold something that is not a setting.
     pub(crate) fn config(&self) -> Result<Config> {
@@ -181,9 +162,6 @@ impl ActionContext {
     }
 
     /// The program that makes boxes of this kind.
-    ///
-    /// # Errors
-    /// It is nowhere.
     pub(crate) fn provider(&self, kind: ProviderKind) -> Result<Provider> {
         Ok(match kind {
             ProviderKind::Createos => Provider::createos(program::find(
@@ -220,9 +198,6 @@ pub(crate) fn state_folder(paths: &Paths) -> PathBuf {
 }
 
 /// The id of a record's box.
-///
-/// # Errors
-/// It was never made.
 pub(crate) fn box_id(record: &Record) -> Result<BoxId> {
     record.box_id.clone().ok_or_else(|| {
         Error::failed(format!("box {} is still being made", record.name))

@@ -13,17 +13,11 @@ const AGAIN: u64 = 3600;
 /// Starts `cleanup` for a record and does not wait for it. It has a session of its own from its first moment:
 /// when a pane is closed, what still is in the terminal's foreground is hung up, and half a second is left
 /// (docs/measured/herdr.md 13).
-///
-/// # Errors
-/// It cannot be started.
 pub(crate) fn cleanup(context: &ActionContext, id: &RecordId) -> Result<()> {
     cleanup_at(context.store.folder(), id)
 }
 
 /// The same, for a thread that has only the state folder.
-///
-/// # Errors
-/// It cannot be started.
 pub(crate) fn cleanup_at(state: &Path, id: &RecordId) -> Result<()> {
     let run = Run::new(own_binary()?).args(["herdr", "cleanup", id.as_str()]);
     let started = run.env("HERDR_PLUGIN_STATE_DIR", state).cwd("/").start_detached();
@@ -32,9 +26,6 @@ pub(crate) fn cleanup_at(state: &Path, id: &RecordId) -> Result<()> {
 
 /// Finishes every record that nobody owns any more: its pane's process and the start that reserved it
 /// are both gone.
-///
-/// # Errors
-/// The state cannot be read.
 pub(crate) fn finish_abandoned(context: &ActionContext) -> Result<()> {
     for record in &context.store.read()?.records {
         if matches!(record.phase, Phase::Ready) {

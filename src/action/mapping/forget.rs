@@ -70,9 +70,6 @@ fn leaves(provider: &Provider, id: &BoxId) -> Result<(), Failure> {
 }
 
 /// The box that a record is about. While its create call has not told the id, the name is looked up.
-///
-/// # Errors
-/// The provider cannot be asked.
 pub(crate) fn find_box(provider: &Provider, record: &Record) -> Result<Option<BoxId>, Failure> {
     match &record.box_id {
         Some(id) => Ok(Some(id.clone())),
@@ -91,9 +88,6 @@ pub(crate) struct Dropped {
 }
 
 /// Forgets the mappings of boxes that are proven to be gone.
-///
-/// # Errors
-/// The state cannot be read or written.
 pub(crate) fn forget_gone(context: &ActionContext) -> Result<Dropped> {
     // Read before the listing: a box that is made meanwhile is not missed in it.
     let state = context.store.read()?;

@@ -25,14 +25,10 @@ pub(crate) enum Owner {
     Elsewhere,
 }
 
-/// One box.
 #[derive(Debug, Clone)]
 pub(crate) struct Item {
-    /// Who made it.
     pub(crate) provider: ProviderKind,
-    /// What the provider says.
     pub(crate) view: BoxView,
-    /// Whose it is.
     pub(crate) owner: Owner,
     /// Its worktree, if a mapping names it.
     pub(crate) worktree: Option<PathBuf>,
@@ -69,9 +65,6 @@ impl Inventory {
     }
 
     /// The first refusal, when nobody could be asked at all.
-    ///
-    /// # Errors
-    /// That one.
     pub(crate) fn or_error(mut self) -> Result<Self> {
         if self.items.is_empty() && !self.unasked.is_empty() {
             return Err(self.unasked.remove(0).1);
@@ -81,9 +74,6 @@ impl Inventory {
 }
 
 /// Lists the live boxes of the provider in the settings, of every mapping, and of every box that may still come.
-///
-/// # Errors
-/// The state cannot be read.
 pub(crate) fn inventory(context: &ActionContext) -> Result<Inventory> {
     let state = context.store.read()?;
     let mut kinds: Vec<ProviderKind> = state.records.iter().map(|record| record.provider).collect();

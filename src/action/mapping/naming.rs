@@ -12,9 +12,6 @@ pub(crate) fn title(record: &Record) -> String {
 }
 
 /// A new name for a box of this worktree.
-///
-/// # Errors
-/// None that a worktree can cause.
 pub(crate) fn box_name(worktree: &Worktree, installation: &str) -> Result<BoxName> {
     let folder = worktree.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
     new_name(&folder, installation)

@@ -7,9 +7,6 @@ use crate::error::Result;
 use crate::state::Record;
 
 /// Puts a record into the state, if that has it no more.
-///
-/// # Errors
-/// The state cannot be read or written.
 pub(crate) fn restore(context: &ActionContext, record: &Record) -> Result<()> {
     if context.store.read()?.record(&record.id).is_some() {
         return Ok(());
@@ -32,9 +29,6 @@ pub(crate) fn restore(context: &ActionContext, record: &Record) -> Result<()> {
 
 /// Whether a pane's mapping is forgotten because its box was deleted. One that is forgotten although its box
 /// is there, or nobody can be asked, is put back.
-///
-/// # Errors
-/// The state cannot be read or written.
 pub(crate) fn is_deleted(context: &ActionContext, record: &Record) -> Result<bool> {
     if context.store.read()?.record(&record.id).is_some() {
         return Ok(false);

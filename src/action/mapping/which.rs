@@ -10,16 +10,12 @@ use std::path::Path;
 /// A box, and whether it was found over the worktree instead of the pane.
 #[derive(Debug)]
 pub(crate) struct Chosen {
-    /// Its record.
     pub(crate) record: Record,
     /// The focused pane does not show it: messages must name it.
     pub(crate) by_worktree: bool,
 }
 
 /// The mapping of the focused pane, if it shows one.
-///
-/// # Errors
-/// Herdr or the state cannot be read.
 pub(crate) fn record_of_pane(context: &ActionContext) -> Result<Option<Record>> {
     let Some(pane) = context.focus()? else { return Ok(None) };
     let state = context.store.read()?;

@@ -6,9 +6,6 @@ use crate::createos::{BoxId, ProcessId, Provider, StartSpec};
 use crate::error::Result;
 
 /// Starts the agent on a PTY of the pane's size.
-///
-/// # Errors
-/// The provider's refusal.
 pub(crate) fn start_agent(
     provider: &Provider,
     id: &BoxId,

@@ -20,7 +20,6 @@ pub(crate) struct BackOff {
 }
 
 impl BackOff {
-    /// Nothing is lost.
     pub(crate) fn new() -> Self {
         Self { lost_since: None, wait: None }
     }

@@ -12,7 +12,6 @@ use crate::state::RecordId;
 /// An agent that runs.
 #[derive(Debug)]
 pub(crate) struct Brought {
-    /// Its process.
     pub(crate) process: ProcessId,
     /// Something had to be done for it: whoever shows it will notice, or has noticed already.
     pub(crate) anew: bool,
@@ -27,9 +26,6 @@ pub(crate) fn bring_back(context: &ActionContext, id: &RecordId) -> Result<Broug
 }
 
 /// The same for who holds the lock of the record's agent already.
-///
-/// # Errors
-/// As [`bring_back`].
 pub(crate) fn bring_back_alone(context: &ActionContext, id: &RecordId, _alone: &Lock) -> Result<Brought> {
     let record = context
         .store

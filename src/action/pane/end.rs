@@ -14,11 +14,8 @@ pub(crate) enum End {
     Detached,
     /// The agent ended, with its exit code or signal if known.
     Exited(String),
-    /// The box is paused.
     Paused,
-    /// The box has failed.
     Failed,
-    /// The box is being deleted.
     Going,
     /// The box is deleted, which is proven.
     Gone,
@@ -58,9 +55,6 @@ pub(crate) fn find_end(context: &ActionContext, record: &Record, process: &Proce
 }
 
 /// How the agent has ended in a running box; `None` while it runs.
-///
-/// # Errors
-/// The provider cannot be asked.
 pub(crate) fn agent_end(provider: &Provider, id: &BoxId, process: &ProcessId) -> Result<Option<End>> {
     let view = match provider.process_get(id, process) {
         Ok(view) => Some(view),

@@ -17,18 +17,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The screen of a start that failed: it stays readable, and no host shell opens by itself.
-///
-/// # Errors
-/// The terminal cannot be read.
 pub(crate) fn failed(context: &ActionContext, record: &Record) -> Result<()> {
     let _best_effort = name_own(context, record, Shows::Failed);
     choose(context, &record.id, Some(record), Choice::CloseOnly).map(|_| ())
 }
 
 /// Holds until the person brings the agent back or closes the pane. False: the pane is to be closed.
-///
-/// # Errors
-/// The terminal or the state cannot be read.
 pub(crate) fn hold_and_bring_back(
     context: &ActionContext,
     id: &RecordId,
@@ -52,9 +46,6 @@ pub(crate) fn hold_and_bring_back(
 }
 
 /// Holds until the person closes the pane: the box is gone for ever, and `why` says so.
-///
-/// # Errors
-/// The terminal cannot be read.
 pub(crate) fn hold(context: &ActionContext, id: &RecordId, why: &str, record: Option<&Record>) -> Result<()> {
     match record {
         Some(record) => {

@@ -21,9 +21,6 @@ const MANY: (usize, u64) = (200, 50_000_000);
 const POPUP: Duration = Duration::from_secs(20);
 
 /// The rules of a worktree, with the user's yes.
-///
-/// # Errors
-/// The state cannot be read.
 pub(crate) fn rules(config: &Config, store: &Store, root: &Path) -> Result<Rules> {
     let mut rules = config.rules(root);
     let state = store.read()?;
@@ -112,10 +109,6 @@ fn unanswered(context: &ActionContext, worktree: &Worktree) -> Result<Option<Ask
     Ok(worktree::asked(worktree, &rules)?.filter(|asked| !state.is_answered(worktree.root(), &asked.hash)))
 }
 
-/// Keeps an answer.
-///
-/// # Errors
-/// The state cannot be written.
 pub(crate) fn remember(store: &Store, root: &Path, hash: &str, yes: bool) -> Result<()> {
     store.update(|state| {
         state.answer(root, hash, yes);
@@ -123,7 +116,6 @@ pub(crate) fn remember(store: &Store, root: &Path, hash: &str, yes: bool) -> Res
     })
 }
 
-/// What is asked.
 pub(crate) fn question(place: &str, asked: &Asked) -> String {
     let count = ui::count(asked.files.len() as u64, "file");
     let mut text = format!(

@@ -33,7 +33,6 @@ const INSTALLER: &str = r#"i=$1; shift; for v in "$@"; do export "$v"; done; set
 /// An agent that is in the box.
 #[derive(Debug)]
 pub(crate) struct Installed {
-    /// Its absolute path there.
     pub(crate) program: String,
     /// The version that it prints, if it does.
     pub(crate) version: Option<String>,

@@ -12,12 +12,10 @@ const NAMED: usize = 5;
 #[derive(Debug, Default)]
 pub(crate) struct KeptHome {
     pub(crate) count: usize,
-    /// The first few names.
     pub(crate) first: Vec<String>,
 }
 
 impl KeptHome {
-    /// Of what was packed.
     pub(crate) fn of_packed(packed: &Packed) -> Self {
         let kept = |reason| matches!(reason, Reason::Denied | Reason::Secret);
         let mut names = packed.stayed.iter().filter(|stayed| kept(stayed.reason)).map(|stayed| &stayed.path);

@@ -10,18 +10,12 @@ pub(crate) const MESSAGE: &str = "CREATEOS_SANDBOX_MESSAGE";
 pub(crate) const LONGEST: usize = 6_000;
 
 /// Shows a message until a key is pressed.
-///
-/// # Errors
-/// The terminal cannot be read.
 pub(crate) fn message() -> Result<()> {
     let text = std::env::var(MESSAGE).unwrap_or_default();
     closed(ui::visible(&text))
 }
 
 /// Shows text until a key is pressed.
-///
-/// # Errors
-/// The terminal cannot be read.
 pub(crate) fn closed(text: String) -> Result<()> {
     Sheet::closable(text).ask(|_| Some(())).map(|_| ())
 }

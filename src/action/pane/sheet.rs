@@ -43,9 +43,6 @@ impl Sheet {
 
     /// Shows it until `answer` takes a key that was typed after the first second; what it made of the key.
     /// `None`: the terminal is gone.
-    ///
-    /// # Errors
-    /// stdin is no terminal.
     pub(crate) fn ask<T>(&mut self, answer: impl Fn(&[u8]) -> Option<T>) -> Result<Option<T>> {
         // Registered so that a change of the size interrupts the wait for keys.
         let resized = Arc::new(AtomicBool::new(false));
@@ -111,7 +108,6 @@ impl Sheet {
     }
 }
 
-/// One row of the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Row {
     text: String,

@@ -29,9 +29,6 @@ const ANSWERED: Duration = Duration::from_secs(3);
 
 /// Shows a box until the person closes the pane. `_owned` is the record's lock: while this runs the
 /// pane has an owner.
-///
-/// # Errors
-/// The state cannot be read.
 pub(crate) fn show(context: &ActionContext, id: &RecordId, _owned: &Lock) -> Result<()> {
     // Ctrl-C is the agent's; between two children it must not end the pane.
     let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));

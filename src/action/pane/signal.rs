@@ -17,9 +17,6 @@ pub(crate) struct Stop {
 
 impl Stop {
     /// Watches from now on. `at_once` runs in the watching thread when the first signal comes.
-    ///
-    /// # Errors
-    /// The handlers cannot be set.
     pub(crate) fn watch(at_once: impl FnOnce() -> Result<()> + Send + 'static) -> Result<Self> {
         let mut signals = Signals::new([SIGHUP, SIGTERM, SIGINT])
             .map_err(|source| Error::failed(format!("signals cannot be watched: {source}")))?;
@@ -38,7 +35,6 @@ impl Stop {
         Ok(Self { raised, handle, thread: Some(thread) })
     }
 
-    /// One of the signals came.
     pub(crate) fn raised(&self) -> bool {
         self.raised.load(Ordering::SeqCst)
     }
@@ -53,7 +49,6 @@ impl Stop {
         true
     }
 
-    /// The flag itself, for calls that watch it.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.raised)
     }

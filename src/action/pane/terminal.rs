@@ -16,28 +16,21 @@ pub(crate) struct Keys {
     _raw: Raw,
 }
 
-/// What was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Typed {
     /// Nothing within the time.
     Nothing,
     /// One key, or a burst: a paste, a fast typist, an escape sequence.
     Bytes(Vec<u8>),
-    /// The terminal is gone.
     Ended,
 }
 
 impl Keys {
-    /// Takes the keys over.
-    ///
-    /// # Errors
-    /// stdin is no terminal.
     pub(crate) fn take() -> Result<Self> {
         let raw = Raw::for_keys().at("set the modes of", Path::new("the terminal"))?;
         Ok(Self { _raw: raw })
     }
 
-    /// Waits for keys.
     pub(crate) fn read(&self, limit: Duration) -> Typed {
         let stdin = std::io::stdin();
         let limit = Timespec {
@@ -73,7 +66,6 @@ pub(crate) struct LoneKeys {
 }
 
 impl LoneKeys {
-    /// From `now` on.
     pub(crate) fn new(now: Instant) -> Self {
         Self { last: now, letter: None }
     }

@@ -181,7 +181,6 @@ pub(crate) fn put_back_words(paths: &[String], record: &Record) -> String {
     )
 }
 
-/// Paths as text.
 pub(crate) fn names_of(paths: &[RelPath]) -> Vec<String> {
     paths.iter().map(|path| path.to_string()).collect()
 }

@@ -16,8 +16,6 @@ use std::time::{Duration, Instant};
 /// How long the new pane may take to show the box.
 const PANE: Duration = Duration::from_secs(20);
 
-/// Reattaches.
-///
 /// # Errors
 /// There is no box, it cannot be resumed, or its pane cannot be opened.
 pub(crate) fn attach(context: &ActionContext) -> Result<Report> {
@@ -108,9 +106,6 @@ fn can_be_shown(context: &ActionContext, record: &Record) -> Result<()> {
 }
 
 /// Makes a holding screen, or one that is about to hold, bring its agent back.
-///
-/// # Errors
-/// The state folder cannot be written.
 pub(crate) fn wake(context: &ActionContext, id: &RecordId) -> Result<()> {
     crate::fs::write_atomic(&context.store.wake_file(id), b"", crate::fs::Mode::Private)
 }

@@ -9,9 +9,6 @@ use crate::herdr::Pane;
 use crate::state::{Phase, Record};
 
 /// On `pane.moved` stores the pane's new id; at startup binds mappings to the panes that are there.
-///
-/// # Errors
-/// Herdr or the state cannot be read.
 pub(crate) fn reconcile(context: &ActionContext) -> Result<String> {
     if let Some(moved) = context.invocation.moved() {
         let socket = context.socket.as_str();

@@ -23,7 +23,6 @@ const CALM: Duration = Duration::from_secs(1);
 const LOGGED: usize = 48 * 1024;
 /// How often the size of the screen is looked at.
 const GLANCE: Duration = Duration::from_millis(250);
-/// The other screen, and back.
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 

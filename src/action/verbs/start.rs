@@ -14,7 +14,6 @@ use crate::state::{Phase, Record, RecordId, Recorded, StartOutcome, State, now};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long provision may take.
 const LONGEST: Duration = Duration::from_secs(600);
 /// How long the new pane may take to take its record's lock.
 const PANE: Duration = Duration::from_secs(30);

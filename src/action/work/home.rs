@@ -168,10 +168,6 @@ fn named_file(context: &ActionContext, record: &Record) -> Result<std::path::Pat
     Ok(context.store.box_folder(&box_id(record)?)?.join("named-before-delete"))
 }
 
-/// Writes down what was named.
-///
-/// # Errors
-/// The state folder cannot be written.
 pub(crate) fn remember_named(context: &ActionContext, record: &Record, found: &NotHome) -> Result<()> {
     if record.box_id.is_none() {
         return Ok(());
@@ -182,9 +178,6 @@ pub(crate) fn remember_named(context: &ActionContext, record: &Record, found: &N
 }
 
 /// Whether there is more than was named. What could not be looked at was said, and is no more than that.
-///
-/// # Errors
-/// The state folder cannot be read.
 pub(crate) fn is_more_than_named(context: &ActionContext, record: &Record, found: &NotHome) -> Result<bool> {
     if record.box_id.is_none() {
         return Ok(false);

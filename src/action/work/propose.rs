@@ -32,9 +32,6 @@ pub(crate) fn propose(
 }
 
 /// The same of a box that is at hand.
-///
-/// # Errors
-/// As of [`propose`].
 pub(crate) fn propose_from(
     context: &ActionContext,
     record: &Record,
@@ -99,9 +96,6 @@ pub(crate) fn unknown_words(place: &str) -> String {
 }
 
 /// Says what to do about a worktree that is gone.
-///
-/// # Errors
-/// It is gone.
 pub(crate) fn is_there(context: &ActionContext, record: &Record) -> Result<()> {
     let git = record.worktree.join(".git");
     match std::fs::symlink_metadata(&git) {

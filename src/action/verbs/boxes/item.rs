@@ -12,9 +12,6 @@ use crate::journey::ProviderBox;
 use crate::state::Record;
 
 /// Deletes one of ours, with its mapping if it has one.
-///
-/// # Errors
-/// The provider's refusal.
 pub(crate) fn delete(context: &ActionContext, item: &Item) -> Result<()> {
     match record(context, item)? {
         Some(record) => delete_now(context, &record).map(|_| ()),

@@ -66,8 +66,6 @@ fn syncable(context: &ActionContext, record: &Record) -> Result<(ProviderBox, Pa
     Ok((remote, sync_key(context)?))
 }
 
-/// The process of the pane.
-///
 /// # Errors
 /// The pane has no record, another sync runs, or the provider's sync ends with an error.
 pub(crate) fn pane(context: &ActionContext) -> Result<()> {
