@@ -11,7 +11,6 @@ pub(crate) struct LocalArgs {
     /// How results are shown; without it: JSON unless stdout is a terminal
     #[arg(short, long, global = true, value_name = "FORMAT", value_parser = ["json", "table"])]
     pub(crate) output: Option<String>,
-    /// What to do.
     #[command(subcommand)]
     pub(crate) command: LocalCommand,
 }
@@ -22,7 +21,6 @@ pub(crate) enum LocalCommand {
     /// Sandboxes on this machine. Unless made with --network none they share its network
     #[command(visible_alias = "sb")]
     Sandbox {
-        /// What to do.
         #[command(subcommand)]
         verb: SandboxVerb,
     },
@@ -88,7 +86,6 @@ pub(crate) enum SandboxVerb {
     /// Programs that outlive the command that started them
     #[command(visible_alias = "proc")]
     Process {
-        /// What to do.
         #[command(subcommand)]
         verb: ProcessVerb,
     },

@@ -5,8 +5,11 @@
 
 mod old_output;
 mod parting;
+mod signals;
 mod terminal;
 mod typed;
+
+pub(crate) use signals::Signals;
 
 use crate::error::{Error, Result};
 use crate::exec::{ExecError, Run};
@@ -16,23 +19,17 @@ use old_output::OldOutput;
 use parting::Parting;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
+use signal_hook::consts::SIGCHLD;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{IsTerminal, Read};
-use std::os::unix::net::UnixStream;
+use std::io::IsTerminal;
 use std::process::{Child, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use typed::Keys;
 
 /// What a program left may still be on its way for so long; what it started itself may hold the terminal longer.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Signals after which the terminal must still be given back.
-const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
-
 /// Runs a program, and gives its exit code, or [`Exit::DETACHED`]. `old` is how many bytes of what it shows first have
 /// been shown before; `None`: all of it is new. Without a terminal it becomes the program.
 ///
@@ -51,7 +48,7 @@ pub(crate) fn run(old: Option<u64>, argv: &[OsString]) -> Result<Exit> {
         });
     }
     let failed = |source: std::io::Error| Error::failed(format!("could not show the program: {source}"));
-    let signals = Signals::catch().map_err(failed)?;
+    let signals = Signals::catch(&[SIGCHLD]).map_err(failed)?;
     let (master, child) = terminal::start(run).map_err(unstarted)?;
     let raw = Raw::for_a_program().map_err(failed)?;
     let shown = show(master.try_clone().map_err(failed)?, old);
@@ -66,28 +63,6 @@ pub(crate) fn run(old: Option<u64>, argv: &[OsString]) -> Result<Exit> {
     })
 }
 
-/// Signals that have come: a byte in the pipe for each, and which one would end us.
-struct Signals {
-    pipe: UnixStream,
-    ending: Arc<AtomicUsize>,
-}
-
-impl Signals {
-    fn catch() -> std::io::Result<Self> {
-        let (pipe, wake) = UnixStream::pair()?;
-        pipe.set_nonblocking(true)?;
-        let ending = Arc::default();
-        for signal in ENDING {
-            let number = usize::try_from(signal).unwrap_or_default();
-            signal_hook::flag::register_usize(signal, Arc::clone(&ending), number)?;
-            signal_hook::low_level::pipe::register(signal, wake.try_clone()?)?;
-        }
-        signal_hook::low_level::pipe::register(SIGCHLD, wake.try_clone()?)?;
-        signal_hook::low_level::pipe::register(SIGWINCH, wake)?;
-        Ok(Self { pipe, ending })
-    }
-}
-
 /// Passes on what is typed, and the size, until the program ends or we are told to. `None`: we were told to.
 fn pass(master: &File, mut child: Child, signals: &Signals) -> std::io::Result<Option<ExitStatus>> {
     let mut keys = Keys::new();
@@ -95,7 +70,7 @@ fn pass(master: &File, mut child: Child, signals: &Signals) -> std::io::Result<O
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if signals.ending.load(Ordering::SeqCst) != 0 || keys.is_gone() {
+        if signals.ending().is_some() || keys.is_gone() {
             // Its terminal goes with us: that is how a program learns of it.
             terminal::hang_up(&child);
             return Ok(None);
@@ -104,7 +79,7 @@ fn pass(master: &File, mut child: Child, signals: &Signals) -> std::io::Result<O
         let mut wanted = PollFlags::empty();
         wanted.set(PollFlags::OUT, keys.is_waiting());
         let mut fds = [
-            PollFd::new(&signals.pipe, PollFlags::IN),
+            PollFd::new(signals, PollFlags::IN),
             PollFd::new(master, wanted),
             PollFd::new(&stdin, if keys.has_room() { PollFlags::IN } else { PollFlags::empty() }),
         ];
@@ -114,7 +89,7 @@ fn pass(master: &File, mut child: Child, signals: &Signals) -> std::io::Result<O
         }
         let [signal, out, input] = fds.map(|fd| fd.revents());
         if !signal.is_empty() {
-            while (&signals.pipe).read(&mut [0; 64]).is_ok_and(|count| count > 0) {}
+            signals.take();
             terminal::follow_size(master);
         }
         if !input.is_empty() {
@@ -126,7 +101,7 @@ fn pass(master: &File, mut child: Child, signals: &Signals) -> std::io::Result<O
         if out.intersects(PollFlags::HUP | PollFlags::ERR) && !out.contains(PollFlags::OUT) {
             // Its last descriptor is closed: the end follows at once, and its signal with it.
             let wait = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
-            let _signalled = poll(&mut [PollFd::new(&signals.pipe, PollFlags::IN)], Some(&wait));
+            let _signalled = poll(&mut [PollFd::new(signals, PollFlags::IN)], Some(&wait));
         }
     }
 }

@@ -13,6 +13,7 @@ pub(super) mod refusal;
 pub(super) mod remove;
 pub(super) mod running;
 pub(super) mod shape;
+pub(super) mod signals;
 pub(super) mod skeleton;
 pub(super) mod store;
 pub(super) mod tombstones;

@@ -4,6 +4,7 @@ use super::id::LocalProcessId;
 use super::json::{parse, write_json};
 use super::local_box::LocalBox;
 use super::meta::now;
+use super::signals;
 use crate::error::IoContext;
 use crate::fs::IfThere;
 use crate::local::failure::{Failure, Result};
@@ -83,7 +84,7 @@ impl ProcessRecord {
         }
         match self.end {
             Some(End::Code(code)) => drop(put("exit_code", json!(code))),
-            Some(End::Signal(signal)) => drop(put("signal", json!(signal_name(signal)))),
+            Some(End::Signal(signal)) => drop(put("signal", json!(signals::name(signal)))),
             None => {}
         }
         put("output", json!(self.output));
@@ -173,24 +174,4 @@ fn is_supervised(found: &LocalBox, id: &LocalProcessId) -> Result<bool> {
         Err(TryLockError::WouldBlock) => Ok(true),
         Err(TryLockError::Error(source)) => Ok(Err(source).at("lock", &path)?),
     }
-}
-
-/// The names of signals, from 1 on.
-const SIGNALS: [&str; 31] = [
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
-    "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ",
-    "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
-];
-
-/// 15 for `SIGTERM`, `TERM`, and either in lower case; `None` when there is no such signal.
-pub(crate) fn signal_number(name: &str) -> Option<i32> {
-    let upper = name.to_ascii_uppercase();
-    let name = upper.strip_prefix("SIG").unwrap_or(&upper);
-    SIGNALS.iter().zip(1..).find_map(|(known, number)| (*known == name).then_some(number))
-}
-
-/// `SIGTERM` for 15.
-pub(crate) fn signal_name(signal: i32) -> String {
-    let name = usize::try_from(signal - 1).ok().and_then(|index| SIGNALS.get(index));
-    name.map_or_else(|| format!("SIG{signal}"), |name| format!("SIG{name}"))
 }

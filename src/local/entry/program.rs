@@ -15,6 +15,8 @@ const OWN: &str = "/proc/self/exe";
 const WRITABLE: u32 = 0o022;
 /// Who runs it becomes another user or group.
 const SET_ID: u32 = 0o6000;
+/// Others may run it, as the uid of a box has to.
+const FOR_ALL: u32 = 0o005;
 
 /// The program for a box whose processes have this uid on the host, by default our own. The installed file, where
 /// that belongs to another user and is shut to the box; else a sealed copy in memory, which costs a few milliseconds and the
@@ -33,8 +35,8 @@ pub(super) fn for_a_box(uid: Option<u32>) -> Result<File> {
     Ok(found().map_err(|source| Error::cannot_run(format!("could not copy the own program: {source}")))?)
 }
 
-/// Whether the box can change neither the file nor its mode. What raises who runs it is copied, too: a copy has none
-/// of it.
+/// Whether the box can run the file and change neither it nor its mode. What raises the rights of those who run it is
+/// copied, too: a copy raises none.
 fn is_out_of_reach(own: &File, uid: Option<u32>) -> io::Result<bool> {
     let box_uid = uid.unwrap_or_else(|| rustix::process::geteuid().as_raw());
     // Where the box is us, what the file system says counts, whatever the mode looks like. As root we may write all.
@@ -44,7 +46,7 @@ fn is_out_of_reach(own: &File, uid: Option<u32>) -> io::Result<bool> {
 }
 
 fn is_shut(file: &Metadata, box_uid: u32) -> bool {
-    file.uid() != box_uid && file.mode() & (WRITABLE | SET_ID) == 0
+    file.uid() != box_uid && file.mode() & (WRITABLE | SET_ID | FOR_ALL) == FOR_ALL
 }
 
 fn has_capabilities(own: &File) -> io::Result<bool> {
@@ -86,7 +88,7 @@ mod tests {
         };
         assert!(shut(0o755, owner + 1) && shut(0o555, owner + 1));
         assert!(!shut(0o755, owner), "its owner may change its mode");
-        for mode in [0o775, 0o757, 0o4755, 0o2755] {
+        for mode in [0o775, 0o757, 0o4755, 0o2755, 0o750, 0o754, 0o711] {
             assert!(!shut(mode, owner + 1), "{mode:o}");
         }
     }

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::local::boxes::id::LocalProcessId;
 use crate::local::boxes::meta::now;
 use crate::local::boxes::record::{self, KeptOutput, ProcessRecord};
+use crate::local::boxes::signals;
 use crate::local::boxes::store::BoxStore;
 use crate::local::entry::environment;
 use crate::local::failure::{Failure, Result};
@@ -58,7 +59,7 @@ pub(crate) fn run(store: &BoxStore, verb: ProcessVerb, mode: OutputMode) -> Resu
         ProcessVerb::Signal { reference, process, signal } => {
             let found = store.live(&reference)?;
             found.must_run()?;
-            let number = record::signal_number(&signal)
+            let number = signals::number(&signal)
                 .ok_or_else(|| Error::usage(format!("there is no signal {signal}")).help("such as SIGINT"))?;
             let record = record::read(&found, &process.parse()?)?;
             if !record.is_running() {
