@@ -33,7 +33,7 @@ pub(crate) enum HerdrCommand {
     Boxes,
     /// Delete our own boxes that nothing here needs any more; asks first
     Prune(PruneArgs),
-    /// Keep mappings true when panes move and after Herdr's start (Herdr calls this)
+    /// Keep boxes tied to their panes when panes move and after Herdr's start (Herdr calls this)
     #[command(skip)]
     Reconcile,
     /// Finish a start that nobody owns any more (we call this ourselves): the record's id
@@ -140,7 +140,7 @@ pub(crate) struct PruneArgs {
     /// With --yes: delete those, too
     #[arg(long, requires = "yes")]
     pub(crate) discard: bool,
-    /// Also boxes that have a mapping but no pane
+    /// Also boxes that are in no pane
     #[arg(long)]
     pub(crate) orphans: bool,
 }

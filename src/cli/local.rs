@@ -18,30 +18,30 @@ pub(crate) struct LocalArgs {
 /// The provider's areas.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LocalCommand {
-    /// Sandboxes on this machine. Unless made with --network none they share its network
+    /// Boxes on this machine. Unless made with --network none they share its network
     #[command(visible_alias = "sb")]
     Sandbox {
         #[command(subcommand)]
         verb: SandboxVerb,
     },
-    /// The inner end of a sandbox process; started by the other commands only.
+    /// The inner end of a box process; started by the other commands only.
     #[command(skip)]
     Enter,
-    /// The keeper of a sandbox process; started by `process start` only.
+    /// The keeper of a box process; started by `process start` only.
     #[command(skip)]
     Supervise,
 }
 
-/// What can be done with a sandbox.
+/// What can be done with a box.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SandboxVerb {
-    /// Make a sandbox
+    /// Make a box
     #[command(visible_alias = "c")]
     Create(CreateArgs),
-    /// Show the sandboxes, newest first
+    /// Show the boxes, newest first
     #[command(visible_alias = "ls")]
     List(ListArgs),
-    /// Show one sandbox; a deleted one shows as destroyed
+    /// Show one box; a deleted one shows as destroyed
     Get {
         /// Full id or exact name
         #[arg(value_name = "REF")]
@@ -49,7 +49,7 @@ pub(crate) enum SandboxVerb {
     },
     /// Run a program and wait for it; exit code is the program's
     Exec(ExecArgs),
-    /// Copy a file, or stdin for `-`, into the sandbox
+    /// Copy a file, or stdin for `-`, into the box
     #[command(visible_aliases = ["upload", "cp-up"])]
     Push {
         /// Full id or exact name
@@ -57,27 +57,27 @@ pub(crate) enum SandboxVerb {
         reference: String,
         /// A file of this machine, or `-`
         local: OsString,
-        /// Absolute path in the sandbox; missing folders are made
+        /// Absolute path in the box; missing folders are made
         remote: OsString,
     },
-    /// Copy a file out of the sandbox, to stdout for `-`
+    /// Copy a file out of the box, to stdout for `-`
     #[command(visible_aliases = ["download", "cp-down"])]
     Pull {
         /// Full id or exact name
         #[arg(value_name = "REF")]
         reference: String,
-        /// Absolute path in the sandbox
+        /// Absolute path in the box
         remote: OsString,
         /// A file of this machine, or `-`
         local: OsString,
     },
-    /// Stop everything in a sandbox until it is resumed
+    /// Stop everything in a box until it is resumed
     Pause {
         /// Full id or exact name
         #[arg(value_name = "REF")]
         reference: String,
     },
-    /// Let a paused sandbox go on
+    /// Let a paused box go on
     Resume {
         /// Full id or exact name
         #[arg(value_name = "REF")]
@@ -89,7 +89,7 @@ pub(crate) enum SandboxVerb {
         #[command(subcommand)]
         verb: ProcessVerb,
     },
-    /// Delete sandboxes and everything in them
+    /// Delete boxes and everything in them
     #[command(visible_aliases = ["delete", "destroy"])]
     Rm {
         /// Do not ask
@@ -116,10 +116,10 @@ pub(crate) struct CreateArgs {
     /// Refused: an allow-list cannot be enforced here
     #[arg(long, value_name = "RULE")]
     pub(crate) egress: Vec<String>,
-    /// A variable of every program in the sandbox
+    /// A variable of every program in the box
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) env: Vec<String>,
-    /// `none`: an empty network; without it the sandbox shares this machine's network
+    /// `none`: an empty network; without it the box shares this machine's network
     #[arg(long, visible_alias = "net")]
     pub(crate) network: Option<String>,
     /// Pause after this time without activity, 1m to 24h
@@ -175,16 +175,16 @@ pub(crate) struct ExecArgs {
 pub(crate) enum ProcessVerb {
     /// Start a program that goes on by itself
     Start(StartArgs),
-    /// Show the processes of a sandbox, newest first
+    /// Show the processes of a box, newest first
     #[command(visible_aliases = ["ls", "ps"])]
     List {
-        /// Full id or exact name of the sandbox
+        /// Full id or exact name of the box
         #[arg(value_name = "REF")]
         reference: String,
     },
     /// Show one process
     Get {
-        /// Full id or exact name of the sandbox
+        /// Full id or exact name of the box
         #[arg(value_name = "REF")]
         reference: String,
         /// The process
@@ -200,7 +200,7 @@ pub(crate) enum ProcessVerb {
         /// Do not ask
         #[arg(short, long, visible_alias = "force", visible_short_alias = 'f')]
         yes: bool,
-        /// Full id or exact name of the sandbox
+        /// Full id or exact name of the box
         #[arg(value_name = "REF")]
         reference: String,
         /// The process
@@ -215,7 +215,7 @@ pub(crate) enum ProcessVerb {
         /// Columns
         #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
         cols: Option<u16>,
-        /// Full id or exact name of the sandbox
+        /// Full id or exact name of the box
         #[arg(value_name = "REF")]
         reference: String,
         /// The process
@@ -224,7 +224,7 @@ pub(crate) enum ProcessVerb {
     },
     /// Send a signal to what has the terminal of a process, or to a process on pipes
     Signal {
-        /// Full id or exact name of the sandbox
+        /// Full id or exact name of the box
         #[arg(value_name = "REF")]
         reference: String,
         /// The process
@@ -257,7 +257,7 @@ pub(crate) struct StartArgs {
     /// Columns of the terminal; without it as here, else 80
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) cols: Option<u16>,
-    /// Full id or exact name of the sandbox
+    /// Full id or exact name of the box
     #[arg(value_name = "REF")]
     pub(crate) reference: String,
     /// The program and its arguments; a login shell when there is a terminal and nothing is named
@@ -281,7 +281,7 @@ pub(crate) struct AttachArgs {
     /// Tell a detach from the end by exit code 3 (our own panes ask for it)
     #[arg(long, hide = true)]
     pub(crate) for_pane: bool,
-    /// Full id or exact name of the sandbox
+    /// Full id or exact name of the box
     #[arg(value_name = "REF")]
     pub(crate) reference: String,
     /// The process
@@ -315,7 +315,7 @@ pub(super) fn advise(error: clap::Error, command: &clap::Command, args: &[OsStri
     }
     if is(ContextKind::InvalidArg, "<REF>") {
         let list = command::own(["local", "sandbox", "list"]);
-        return with_tip(error, &format!("REF is a sandbox; show them with: {list}"));
+        return with_tip(error, &format!("REF is a box; show them with: {list}"));
     }
     if is(ContextKind::InvalidArg, "--shape") {
         return with_tip(error, "such as --shape s-2vcpu-4gb");
@@ -342,7 +342,7 @@ fn name_the_area(mut error: clap::Error, command: &clap::Command, args: &[OsStri
     error
 }
 
-/// A flag that stands behind the sandbox: the createos command line would drop it without a word. Only
+/// A flag that stands behind the box: the createos command line would drop it without a word. Only
 /// `rm` takes them there (docs/measured/createos-cli.md 3.12). Gives back the flag's name.
 pub(crate) fn late_flag(matches: &ArgMatches) -> Option<String> {
     let mut verb = matches;

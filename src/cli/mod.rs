@@ -90,7 +90,7 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     };
     if let Some(flag) = local::late_flag(&matches) {
         let words = format!(
-            "{flag} stands behind the sandbox, where the createos command line would drop it: put flags first"
+            "{flag} stands behind the box, where the createos command line would drop it: put flags first"
         );
         return Err(command.error(ErrorKind::UnknownArgument, words));
     }

@@ -72,7 +72,7 @@ impl Provider {
                     Err(failure) => failure.to_string(),
                 };
                 let stdout: String = stdout.trim().chars().take(200).collect();
-                Err(Failure::other(VERB, format!("the answer names no sandbox, and {words}: {stdout}")))
+                Err(Failure::other(VERB, format!("the answer names no box, and {words}: {stdout}")))
             }
         }
     }
@@ -88,7 +88,7 @@ impl Provider {
         match found {
             Some(view) => Ok(Some(view.id.clone())),
             None if listing.complete => Ok(None),
-            None => Err(Failure::other("sandbox list", "the provider did not list all sandboxes")),
+            None => Err(Failure::other("sandbox list", "the provider did not list all boxes")),
         }
     }
 

@@ -115,7 +115,7 @@ impl From<Failure> for Error {
             Refusal::Credit => error.help("the account has no credit left: top it up, then try again"),
             Refusal::Rate => error.help("wait a minute, then try again"),
             Refusal::Cap => error.help(format!(
-                "paused sandboxes count too, only deleting one makes room: {}",
+                "paused boxes count too, only deleting one makes room: {}",
                 command::action("boxes")
             )),
             Refusal::DailyCap => error.help("the account's daily number is used up: try again tomorrow"),

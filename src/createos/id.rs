@@ -32,7 +32,7 @@ text_type! {
     /// (docs/measured/createos-cli.md 4.5).
     pub(crate) BoxId: |text| {
         let holds = text.len() > 3 && text.starts_with("sb-") && is_word(text, 80);
-        NotAnId::unless(holds, text, "a sandbox's full id")
+        NotAnId::unless(holds, text, "the full id of a box")
     } => NotAnId
 }
 
@@ -40,7 +40,7 @@ text_type! {
     /// A sandbox's name as we make them: `[a-z0-9-]`, at most 22 characters (docs/measured/createos-cli.md 4.1).
     pub(crate) BoxName: |text| {
         let is_odd = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
-        NotAnId::unless(is_word(text, 22) && !text.bytes().any(is_odd), text, "a sandbox's name")
+        NotAnId::unless(is_word(text, 22) && !text.bytes().any(is_odd), text, "the name of a box")
     } => NotAnId
 }
 

@@ -67,7 +67,7 @@ impl Provider {
     /// # Errors
     /// It does not run within `limit`, or has a status from which it will not.
     pub(crate) fn wait_running(&self, id: &BoxId, limit: Duration) -> Result<(), Failure> {
-        const VERB: &str = "waiting for the sandbox";
+        const VERB: &str = "waiting for the box";
         let started = Instant::now();
         let mut pause = Duration::from_millis(100);
         loop {

@@ -21,7 +21,7 @@ pub(crate) struct BoxView {
 impl BoxView {
     pub(super) fn parse(verb: &str, value: &Value) -> Result<Self, Failure> {
         let id = json::text(value, "id")
-            .ok_or_else(|| Failure::other(verb, "the answer has no sandbox id"))?
+            .ok_or_else(|| Failure::other(verb, "the answer has no id of a box"))?
             .parse()
             .map_err(|error| Failure::other(verb, format!("{error}")))?;
         let text = |key| json::text(value, key).unwrap_or_default().to_owned();

@@ -13,7 +13,7 @@ use output::OutputMode;
 
 /// Runs a command of the provider; there are no boxes on this system.
 pub(crate) fn run(args: crate::cli::LocalArgs) -> Exit {
-    let error = Error::cannot_run("local sandboxes need Linux; nothing was run").help(format!(
+    let error = Error::cannot_run("local boxes need Linux; nothing was run").help(format!(
         "use CreateOS instead: {} && {}",
         crate::command::createos(["login"]),
         crate::command::setup()
@@ -26,7 +26,7 @@ pub(crate) fn run(args: crate::cli::LocalArgs) -> Exit {
 /// # Errors
 /// Always.
 pub(crate) fn probe() -> crate::error::Result<()> {
-    Err(Error::cannot_run("local sandboxes need Linux; nothing was run")
+    Err(Error::cannot_run("local boxes need Linux; nothing was run")
         .help(crate::command::setup().with("--provider", "createos").flag("--force")))
 }
 

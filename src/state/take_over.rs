@@ -98,7 +98,7 @@ fn read(text: &str) -> Option<(Vec<Record>, Vec<String>)> {
         }
         match record(pane, mapping) {
             Some(record) => found.push(record),
-            None => odd.push(format!("the earlier plugin's mapping of pane {pane} could not be read")),
+            None => odd.push(format!("the earlier plugin's box of pane {pane} could not be read")),
         }
     }
     Some((found, odd))

@@ -12,7 +12,7 @@ pub(crate) enum Exclude {
     Path(RelPath),
     /// `fixtures/`: this folder with everything under it.
     Folder(RelPath),
-    /// `docs/**`: the same, as ignore files write it. The plugin of record takes it for the name of one file, which is
+    /// `docs/**`: the same, as ignore files write it. CreateOS's own plugin takes it for the name of one file, which is
     /// below that folder; more than that file is meant.
     Below(RelPath),
     /// `*.mp4`: every file with this ending, wherever it is; held without the star.

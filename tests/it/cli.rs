@@ -35,10 +35,7 @@ fn looking_leaves_nothing_in_the_home() {
 fn what_is_missing_or_wrong_in_a_local_command_is_told_with_the_way_to_go_on() {
     let home = Home::new();
     for (words, tip) in [
-        (
-            &["process", "list"][..],
-            "tip: REF is a sandbox; show them with: createos-sandbox local sandbox list",
-        ),
+        (&["process", "list"][..], "tip: REF is a box; show them with: createos-sandbox local sandbox list"),
         (&["process", "start"], "tip: REF is a sandbox"),
         (&["rm"], "tip: REF is a sandbox"),
         (&["rm", "-f", "x"], "tip: --yes, or -y, deletes without a question"),

@@ -75,7 +75,7 @@ impl ActionContext {
         if count > 0 {
             crate::ui::note(format!(
                 "{} of the earlier plugin taken over",
-                crate::ui::count(count as u64, "mapping")
+                crate::ui::count(count as u64, "box")
             ));
         }
         if self.store.read()?.records.iter().any(Record::is_of_any_session) {

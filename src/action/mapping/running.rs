@@ -65,5 +65,5 @@ fn missing(
     }
     Ok(or_elsewhere(provider, failure)
         .fact("box", format!("{} {id}", record.name))
-        .help("the provider may look at 200 sandboxes only: that it does not find the box is no proof"))
+        .help("the provider may look at 200 boxes only: that it does not find the box is no proof"))
 }

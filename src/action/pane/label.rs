@@ -8,7 +8,9 @@ use crate::state::Record;
 use crate::ui;
 
 /// The name that Herdr gives to a pane of ours: its title in the plugin's manifest.
-const GIVEN: &str = "Agent in a sandbox";
+const GIVEN: &str = "Agent in a box";
+/// What that title was before; a pane keeps it.
+const GIVEN_BEFORE: &str = "Agent in a sandbox";
 /// Herdr shows it on the pane's border, which is short.
 const LONGEST: usize = 60;
 
@@ -38,7 +40,7 @@ pub(crate) fn name_own(context: &ActionContext, record: &Record, shows: Shows) -
 pub(crate) fn name(context: &ActionContext, record: &Record, pane: &Pane, shows: Shows) -> Option<String> {
     // As it is now: this process may know an older name.
     let stored = context.store.read().ok().and_then(|state| state.record(&record.id)?.label.clone());
-    let ours = [Some(GIVEN), record.label.as_deref(), stored.as_deref()];
+    let ours = [Some(GIVEN), Some(GIVEN_BEFORE), record.label.as_deref(), stored.as_deref()];
     let key = if shows == Shows::Restored { key(context) } else { None };
     let label = label(record, shows, key.as_deref());
     if pane.label.is_none() || !ours.contains(&pane.label.as_deref()) || pane.label.as_ref() == Some(&label) {

@@ -171,7 +171,7 @@ impl<'a> Provision<'a> {
         let ledger = Ledger::new(self.context.store.box_folder(&created.id)?);
         let steps = &mut self.steps;
         upload.prepare(&mut remote, &self.root, &ledger, &mut |text| steps.progress(text))?;
-        self.steps.done("prepare", "base recorded");
+        self.steps.done("prepare", "starting point kept");
         self.check_stop()?;
 
         self.steps.begin("install");

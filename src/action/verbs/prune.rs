@@ -38,7 +38,7 @@ pub(crate) fn prune(context: &ActionContext, args: &PruneArgs) -> Result<Report>
     let told = |report: Report| report.field("forgotten", dropped.len()).field("unasked", unasked.clone());
     if !dropped.is_empty() {
         let names: Vec<_> = dropped.iter().map(|name| name.as_str()).collect();
-        ui::line(format!("deleted elsewhere, so their mappings are gone now: {}", names.join(", ")));
+        ui::line(format!("deleted elsewhere, and forgotten now: {}", names.join(", ")));
     }
     let goes = |item: &&Item| item.owner == Owner::Unmapped || (orphans && item.owner == Owner::Orphan);
     let ours: Vec<_> = items.iter().filter(goes).collect();
@@ -56,10 +56,7 @@ pub(crate) fn prune(context: &ActionContext, args: &PruneArgs) -> Result<Report>
         ui::line(format!("made elsewhere, and never deleted from here: {}", boxes(elsewhere)));
     }
     if !orphans && kept > 0 {
-        ui::line(format!(
-            "with a mapping and no pane: {} (attach shows them, --orphans deletes them)",
-            boxes(kept)
-        ));
+        ui::line(format!("in no pane: {} (attach shows them, --orphans deletes them)", boxes(kept)));
     }
     if ours.is_empty() {
         return Ok(told(Report::new("nothing to prune").field("result", "nothing").field("deleted", 0)));

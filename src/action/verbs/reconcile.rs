@@ -21,7 +21,7 @@ pub(crate) fn reconcile(context: &ActionContext) -> Result<String> {
             ids.iter().for_each(|id| state.bind(id, socket, &moved.pane));
             Ok(ids.len())
         })?;
-        return Ok(format!("{count} mappings follow pane {}", moved.pane.id));
+        return Ok(format!("{count} boxes follow pane {}", moved.pane.id));
     }
     if context.invocation.event.as_deref() != Some("startup") {
         return Ok("nothing to do".into());
@@ -38,7 +38,7 @@ pub(crate) fn reconcile(context: &ActionContext) -> Result<String> {
         crate::ui::note(format!("{} cannot be asked: {}", kind.word(), crate::ui::visible(error.message())));
     }
     Ok(format!(
-        "{} panes, {} boxes without a pane, {} mappings of deleted boxes forgotten",
+        "{} panes, {} boxes without a pane, {} deleted boxes forgotten",
         panes.len(),
         orphans.len(),
         dropped.names.len()

@@ -47,7 +47,7 @@ fn a_box_that_does_not_come_up_is_given_up_with_its_status_and_the_time() {
         let failure = wait(status).unwrap_err();
         assert_eq!(failure.refusal, Refusal::TimedOut);
         let told = failure.to_string();
-        assert_eq!(told, format!("waiting for the sandbox failed: it is still {status} after 1 s"));
+        assert_eq!(told, format!("waiting for the box failed: it is still {status} after 1 s"));
     }
     for status in ["failed", "error", "destroying", "destroyed"] {
         let failure = wait(status).unwrap_err();

@@ -13,7 +13,7 @@ text_type! {
     /// `sb-` and a ULID: sortable by the time at which the box was made.
     pub(crate) LocalId: |text| match text.strip_prefix("sb-") {
         Some(rest) if is_ulid(rest) => Ok(text),
-        _ => Err(Error::usage(format!("\"{text}\" is not the id of a local sandbox"))),
+        _ => Err(Error::usage(format!("\"{text}\" is not the id of a local box"))),
     } => Error
 }
 
@@ -31,7 +31,7 @@ text_type! {
         let letters = text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
         let edges = !text.starts_with('-') && !text.ends_with('-') && !text.starts_with("sb-");
         if text.is_empty() || text.len() > LONGEST_NAME || !letters || !edges {
-            return Err(Error::usage(format!("\"{text}\" cannot be a sandbox's name"))
+            return Err(Error::usage(format!("\"{text}\" cannot be the name of a box"))
                 .help("use 1 to 22 of a-z, 0-9 and -, such as hd-webshop-k3x9q2"));
         }
         Ok(text)

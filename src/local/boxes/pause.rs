@@ -82,9 +82,7 @@ pub(crate) fn resume(found: &mut LocalBox) -> Result<()> {
     }
     touch(found)?;
     if !running::tell_all(found, THAW, AWAKE, PATIENCE)? {
-        return Err(Error::failed("the first process of the sandbox does not answer")
-            .help("try again")
-            .into());
+        return Err(Error::failed("the first process of the box does not answer").help("try again").into());
     }
     let before = found.meta.clone();
     found.meta.status = BoxStatus::Running;

@@ -16,7 +16,7 @@ pub(crate) fn explain(refused: &Refused) -> Error {
         Step::Confine => "giving up privileges",
         Step::Setup => "preparing the box",
     };
-    let error = Error::cannot_run("this machine does not let a sandbox be isolated; nothing was run")
+    let error = Error::cannot_run("this machine does not let a box be isolated; nothing was run")
         .fact("step", what)
         .fact("call", &refused.detail)
         .fact("reason", system.to_string());

@@ -198,7 +198,7 @@ fn wait(process: &OwnedFd, deadline: Instant) -> Result<()> {
 }
 
 fn stuck() -> crate::local::failure::Failure {
-    Error::failed("a process of the sandbox does not end although it was killed")
+    Error::failed("a process of the box does not end although it was killed")
         .help("it hangs in the kernel; try again later")
         .into()
 }

@@ -57,7 +57,7 @@ fn choose<'a>(named: impl Iterator<Item = (&'a str, PathBuf)>, system: &[PathBuf
         let needed = system.iter().map(PathBuf::as_path).chain(NEEDED.map(Path::new));
         if needed.into_iter().any(|needed| needed.starts_with(&real)) {
             return Err(Error::cannot_run(format!(
-                "{name} is {}, which a sandbox needs for its programs; nothing was run",
+                "{name} is {}, which a box needs for its programs; nothing was run",
                 path.display()
             ))
             .help(format!("set {name} to a folder of your own, outside /usr")));

@@ -15,15 +15,15 @@ use serde_json::{Value, json};
 
 pub(super) fn create(store: &BoxStore, args: CreateArgs, mode: OutputMode) -> Result<Exit> {
     if !args.egress.is_empty() {
-        return Err(Error::usage("--egress: a local sandbox cannot enforce an allow-list, so it takes none")
-            .help("use --network none for a sandbox without any network, or leave --egress out")
+        return Err(Error::usage("--egress: a local box cannot enforce an allow-list, so it takes none")
+            .help("use --network none for a box without any network, or leave --egress out")
             .into());
     }
     let network_none = match args.network.as_deref() {
         None => false,
         Some("none") => true,
         Some(other) => {
-            return Err(Error::usage(format!("--network \"{other}\": a local sandbox knows only `none`"))
+            return Err(Error::usage(format!("--network \"{other}\": a local box knows only `none`"))
                 .help("without --network it shares this machine's network")
                 .into());
         }
@@ -32,7 +32,7 @@ pub(super) fn create(store: &BoxStore, args: CreateArgs, mode: OutputMode) -> Re
         && ![ROOTFS, "devbox:1"].contains(&rootfs)
     {
         return Err(Error::usage(format!(
-            "rootfs \"{rootfs}\": a local sandbox has this machine's programs and no images, choices: [{ROOTFS}]"
+            "rootfs \"{rootfs}\": a local box has this machine's programs and no images, choices: [{ROOTFS}]"
         ))
         .into());
     }

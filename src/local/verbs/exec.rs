@@ -28,7 +28,7 @@ pub(super) fn exec(store: &BoxStore, args: ExecArgs) -> Result<Exit> {
     if let Some((name, _)) =
         own.iter().find(|(name, _)| !found.meta.env.iter().any(|(known, _)| known == name))
     {
-        return Err(Error::usage(format!("--env {name}: the sandbox was not created with this variable"))
+        return Err(Error::usage(format!("--env {name}: the box was not made with this variable"))
             .help("exec can only override what create declared")
             .into());
     }

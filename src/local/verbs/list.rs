@@ -31,7 +31,7 @@ pub(super) fn list(store: &BoxStore, args: &ListArgs, mode: OutputMode) -> Resul
     }
     mode.show(&json!(rows), || {
         if rows.is_empty() {
-            return "There are no local sandboxes.".into();
+            return "There are no local boxes.".into();
         }
         let keys = ["id", "name", "status", "shape", "created_at"];
         let cell = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();

@@ -155,7 +155,7 @@ fn view(record: &ProcessRecord) -> Value {
 
 fn table(views: &[Value]) -> String {
     if views.is_empty() {
-        return "No process has been started in this sandbox.".into();
+        return "No process has been started in this box.".into();
     }
     let cell = |view: &Value, key: &str| match &view[key] {
         Value::Null => "-".to_owned(),

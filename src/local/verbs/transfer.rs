@@ -112,7 +112,7 @@ fn receive(from: &mut impl Read, to: &mut File, target: &Path) -> Result<u64> {
             Ok(0) => break,
             Ok(count) => count,
             Err(source) if source.kind() == io::ErrorKind::Interrupted => continue,
-            Err(source) => return Err(Error::io("read from the sandbox for", target, &source).into()),
+            Err(source) => return Err(Error::io("read from the box for", target, &source).into()),
         };
         total += count as u64;
         if total > LARGEST {
@@ -148,7 +148,7 @@ fn absolute(remote: &OsStr) -> Result<Bytes> {
     if remote.as_bytes().starts_with(b"/") {
         return Ok(remote.as_bytes().to_vec());
     }
-    Err(Error::usage(format!("the path in the sandbox must be absolute: {}", remote.display())).into())
+    Err(Error::usage(format!("the path in the box must be absolute: {}", remote.display())).into())
 }
 
 fn start(found: &mut LocalBox, task: Task, input: bool) -> Result<BoxProcess> {
@@ -175,7 +175,7 @@ fn finish(mut entry: BoxProcess, doing: &str, remote: &OsStr) -> Result<()> {
         End::Code(code) => format!("exit code {code}"),
         End::Signal(signal) => format!("it was killed by signal {signal}"),
     };
-    let message = format!("could not {doing} {} in the sandbox: {reason}", remote.display());
+    let message = format!("could not {doing} {} in the box: {reason}", remote.display());
     if reason.contains("os error 2)") {
         return Err(Failure::not_found(message));
     }

@@ -78,7 +78,7 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
     }];
     checks.extend(displaced.into_iter().map(|(chord, action, field)| {
         let what = match action.as_str() {
-            "delete" => "deletes a sandbox, after a question,".to_owned(),
+            "delete" => "deletes a box, after a question,".to_owned(),
             action => format!("runs {action}"),
         };
         Check::note("keys", format!("{chord} {what} here; Herdr's {field} has no key"))

@@ -116,14 +116,14 @@ pub(super) fn notices(context: &Context<'_>) -> Check {
 /// Boxes that panes are tied to.
 pub(super) fn mappings(context: &Context<'_>) -> Check {
     match &context.observed.mappings {
-        Err(error) => Check::warn("mappings", error.message().to_owned())
+        Err(error) => Check::warn("boxes", error.message().to_owned())
             .path(context.paths.show(&context.paths.plugin_state())),
-        Ok(records) if records.is_empty() => Check::ok("mappings", "no pane is tied to a box"),
+        Ok(records) if records.is_empty() => Check::ok("boxes", "no pane is tied to a box"),
         Ok(records) => {
             let plural = if records.len() == 1 { "pane is" } else { "panes are" };
             let dropped =
                 format!("a box that was deleted elsewhere is forgotten by: {}", command::action("prune"));
-            Check::ok("mappings", format!("{} {plural} tied to a box; {dropped}", records.len()))
+            Check::ok("boxes", format!("{} {plural} tied to a box; {dropped}", records.len()))
                 .found(records.len().to_string())
         }
     }

@@ -14,7 +14,7 @@ use crate::setup::plan::{Plan, Warning};
 use crate::setup::receipt::UserFile;
 use crate::setup::request::{Request, Rewrite, WantedPlugin};
 
-/// Settings that only the bundled plugin knows; the parser of the plugin of record rejects them.
+/// Settings that only the bundled plugin knows; the parser of CreateOS's own rejects them.
 const OURS_ONLY: [Key; 3] = [Key::AllowSecrets, Key::AllowFiles, Key::Provider];
 
 pub(super) fn plan_config(

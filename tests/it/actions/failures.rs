@@ -49,7 +49,7 @@ fn a_state_folder_that_cannot_be_made_is_named_before_anything_is_paid_for() {
 fn a_refusal_shows_the_providers_words_and_what_to_do() {
     let mut world = World::new();
     for (code, message, fix) in [
-        ("forbidden", "sandbox limit reached (2 of 2)", "paused sandboxes count too"),
+        ("forbidden", "sandbox limit reached (2 of 2)", "paused boxes count too"),
         (
             "bad_request",
             "shape s-2vcpu-4gb is not allowed, choices: [s-1vcpu-1gb]",
@@ -73,7 +73,7 @@ fn at_the_cap_your_own_boxes_are_named() {
     let mut world = World::new();
     let _ = world.start();
     for (message, help) in [
-        ("sandbox limit reached (1 of 1)", "paused sandboxes count too"),
+        ("sandbox limit reached (1 of 1)", "paused boxes count too"),
         ("limit of 20 sandboxes per day reached", "try again tomorrow"),
     ] {
         world.script("fail", json!([{ "verb": "create", "code": "forbidden", "message": message }]));

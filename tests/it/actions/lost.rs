@@ -218,7 +218,7 @@ fn a_late_box_of_the_provider_of_before_is_listed_and_pruned() {
     world.home.write(config, json!({ "agent": "shell", "provider": "local" }).to_string());
     world.late_boxes_come();
     let listed = world.home.run(&["herdr", "boxes"]).success();
-    let ours = |line: &&str| line.contains(&name) && line.contains("no mapping");
+    let ours = |line: &&str| line.contains(&name) && line.contains("not recorded");
     assert_eq!(listed.stdout.lines().filter(ours).count(), 1, "{listed:?}");
     let pruned = world.home.run(&["herdr", "prune", "--yes"]).success();
     assert!(pruned.stdout.contains("\"deleted\":1"), "{pruned:?}");

@@ -34,7 +34,7 @@ fn only_boxes_that_were_once_here_and_that_nothing_needs_are_offered() {
     for name in &elsewhere {
         assert!(row(name).contains("elsewhere"), "{name}: {listed}");
     }
-    assert!(row(&lost_name).contains("no mapping"), "{listed}");
+    assert!(row(&lost_name).contains("not recorded"), "{listed}");
 
     let left = || world.boxes().iter().map(|listed| listed["id"].clone()).collect::<Vec<_>>();
     let everything = left();

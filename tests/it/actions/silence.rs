@@ -32,7 +32,9 @@ fn a_start_of_twenty_thousand_files_outlives_an_idle_cut_and_shows_how_far_it_is
     let pane = start_in_a_small_pane(&world, (60, 100));
     pane.expect("Ctrl-]", 3 * LONG);
     let text = pane.text();
-    for words in ["unpacked 1000 of 20002 files", "recorded 19000 of 20002 files", "prepare  base recorded"] {
+    for words in
+        ["unpacked 1000 of 20002 files", "recorded 19000 of 20002 files", "prepare  starting point kept"]
+    {
         assert!(text.contains(words), "[{words}] was not shown:\n{text}");
     }
     let id = world.boxes()[0]["id"].as_str().expect("an id").to_owned();

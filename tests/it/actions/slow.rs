@@ -37,7 +37,7 @@ fn a_box_on_its_way_is_waited_for_and_is_in_the_list_meanwhile() {
 fn a_box_that_fails_on_its_way_ends_the_wait_at_once() {
     let mut world = World::new();
     world.script("ends_as", json!("failed"));
-    let failed = world.invoke("start").fails("waiting for the sandbox failed: it is failed");
+    let failed = world.invoke("start").fails("waiting for the box failed: it is failed");
     assert!(failed["error"].as_str().unwrap().contains("was deleted, nothing is billed"), "{failed}");
     assert_eq!(world.calls_of("get").len(), 2, "there is nothing to wait for but its deletion");
     assert!(world.boxes().is_empty() && world.records().is_empty());

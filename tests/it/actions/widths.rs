@@ -35,7 +35,7 @@ fn every_screen(columns: u16) {
     let id = world.records()[0]["boxId"].as_str().expect("an id").to_owned();
     shows(&pane, columns, &format!("Shell in {name} s-2vcpu-4gb, pauses after 30m"));
     shows(&pane, columns, &format!("1/5 create {id}"));
-    shows(&pane, columns, "3/5 prepare base recorded");
+    shows(&pane, columns, "3/5 prepare starting point kept");
     shows(&pane, columns, "attached. Ctrl-] detaches");
 
     let line: String = ('a'..='z').cycle().take(usize::from(columns) - 1).collect();

@@ -238,7 +238,7 @@ const STATES: &[State] = &[
             let words = "sandbox limit reached (2 of 2)";
             world.script("fail", json!([{ "verb": "create", "code": "forbidden", "message": words }]));
             let _ = world.press("start").fails(words);
-            (popup(world, "paused sandboxes count too"), world.pane_ids().remove(0))
+            (popup(world, "paused boxes count too"), world.pane_ids().remove(0))
         },
         did: shows,
     },

@@ -123,7 +123,7 @@ fn what_cannot_be_done_here_is_refused_and_not_pretended() {
     create(&["--rootfs", "debian:13"]).fails(2, "choices: [host]");
     create(&["--network", "office"]).fails(2, "only `none`");
     create(&["--auto-pause", "5s"]).fails(2, "between 1 minute");
-    create(&["--name", "a-name-that-is-longer-than-22"]).fails(2, "cannot be a sandbox's name");
+    create(&["--name", "a-name-that-is-longer-than-22"]).fails(2, "cannot be the name of a box");
     create(&["--name", "\u{1b}[2J"]).fails(2, "\\x1b[2J");
     create(&["--env", "A=b,c"]).fails(2, "comma");
     home.run(&["local", "-o", "table", "sandbox", "create", "--shape", "s-9vcpu-1gb"])

@@ -64,7 +64,7 @@ fn the_names_of_the_checks_and_their_parts_are_stable() {
         "agent-env",
         "notices",
         "local-sandbox",
-        "mappings",
+        "boxes",
         "shim",
         "paths",
     ];
@@ -155,7 +155,7 @@ fn keys_are_bound_missing_or_taken_by_somebody() {
     assert_eq!((&all[0]["status"], &all[0]["message"]), (&"ok".into(), &"6 of 6 bound".into()));
     assert_eq!(
         all[1]["message"],
-        "prefix+shift+x deletes a sandbox, after a question, here; Herdr's close_tab has no key"
+        "prefix+shift+x deletes a box, after a question, here; Herdr's close_tab has no key"
     );
     // The fix works, and then nothing is displaced.
     let fix = all[1]["fix"].as_str().unwrap().to_owned();
@@ -279,14 +279,14 @@ fn the_isolation_that_is_told_is_the_one_that_a_box_gets() {
 fn records_that_cannot_be_read_are_a_warning() {
     let home = machine(User::Me);
     let _herdr = Herdr::in_home(&home);
-    says(&home, "mappings", "ok", "no pane is tied to a box");
+    says(&home, "boxes", "ok", "no pane is tied to a box");
     home.write(".local/state/herdr/plugins/createos.sandbox/state.json", "{");
-    assert!(says(&home, "mappings", "warn", "")["path"].as_str().unwrap().contains("createos.sandbox"));
+    assert!(says(&home, "boxes", "warn", "")["path"].as_str().unwrap().contains("createos.sandbox"));
     // Herdr's own variable moves them.
     let home = machine(User::Me);
     let elsewhere = home.path().join("states");
     let home = home.var("XDG_STATE_HOME", elsewhere.to_str().unwrap());
     let _herdr = Herdr::in_home(&home);
     home.write("states/herdr/plugins/createos.sandbox/state.json", "{");
-    says(&home, "mappings", "warn", "");
+    says(&home, "boxes", "warn", "");
 }

@@ -31,7 +31,7 @@ fn a_machine_that_is_ready_passes_and_says_what_comes_next() {
       ok    agent-env      no key of an agent's provider is exported here
       note  notices        Herdr's notices are off, so an action's result shows in a popup or not at all
                            fix: createos-sandbox setup herdr --notices
-      ok    mappings       no pane is tied to a box
+      ok    boxes          no pane is tied to a box
       skip  shim           not installed; to make it: createos-sandbox shim install
       skip  paths          nothing is recorded yet
     "##);
@@ -153,7 +153,7 @@ fn all_checks_run_and_each_fault_has_its_fix_beside_it() {
       warn  agent-env      ANTHROPIC_API_KEY is set here and does not reach a box
                            fix: sign the agent in inside its own pane, the first time that it starts
       ok    notices        Herdr shows notices (herdr)
-      ok    mappings       no pane is tied to a box
+      ok    boxes          no pane is tied to a box
       skip  shim           not installed; to make it: createos-sandbox shim install
       skip  paths          nothing is recorded yet
     "##);

@@ -43,7 +43,7 @@ pub(super) fn attach(context: &ActionContext, item: &Item) -> Result<()> {
     match record(context, item)? {
         Some(record) => reattach(context, &ready(record)?, By::List).map(|_| ()),
         None if item.is_ours() => {
-            Err(Error::failed("this box has no mapping any more, only d is left for it"))
+            Err(Error::failed("this box is not recorded any more, only d is left for it"))
         }
         None => Err(Error::failed("this box was made elsewhere and has no agent of a pane here")),
     }

@@ -112,7 +112,7 @@ impl Screen {
                 Owner::Pane(pane) => pane.as_str(),
                 Owner::Orphan => "orphan",
                 Owner::NoSession => "session not running",
-                Owner::Unmapped => "no mapping",
+                Owner::Unmapped => "not recorded",
                 Owner::Elsewhere => "elsewhere",
             };
             let name = if item.view.name.is_empty() { item.view.id.as_str() } else { &item.view.name };

@@ -112,7 +112,7 @@ impl Supervisor {
             Ok(Start::NotStarted { what, errno }) => {
                 undo();
                 let system = io::Error::from_raw_os_error(errno);
-                return Err(Error::failed(format!("could not {what} in the sandbox: {system}")).into());
+                return Err(Error::failed(format!("could not {what} in the box: {system}")).into());
             }
             Err(failure) => {
                 undo();

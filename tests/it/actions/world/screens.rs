@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// The titles of its popups, and the word of each one's process.
 const POPUPS: [(&str, &str); 3] = [
     ("CreateOS Sandbox", "message"),
-    ("Delete this sandbox?", "ask-delete"),
+    ("Delete this box?", "ask-delete"),
     ("Let ignored files leave?", "ask-trust"),
 ];
 
