@@ -36,8 +36,8 @@ fn what_is_missing_or_wrong_in_a_local_command_is_told_with_the_way_to_go_on() {
     let home = Home::new();
     for (words, tip) in [
         (&["process", "list"][..], "tip: REF is a box; show them with: createos-sandbox local sandbox list"),
-        (&["process", "start"], "tip: REF is a sandbox"),
-        (&["rm"], "tip: REF is a sandbox"),
+        (&["process", "start"], "tip: REF is a box"),
+        (&["rm"], "tip: REF is a box"),
         (&["rm", "-f", "x"], "tip: --yes, or -y, deletes without a question"),
         (&["create"], "tip: such as --shape s-2vcpu-4gb"),
     ] {

@@ -103,6 +103,19 @@ fn curve25519(text: &[u8]) -> bool {
     }
 }
 
+/// What percents stand for in an address, as RFC 3986 2.1 has it: their digits are not the password's.
+fn without_percents(text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| str::from_utf8(digits).ok());
+        let byte = digits.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        plain.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    plain
+}
+
 fn generated(text: &[u8]) -> bool {
     const WORDS: [&str; 32] = [
         "password",
@@ -138,6 +151,7 @@ fn generated(text: &[u8]) -> bool {
         "welcome",
         "word",
     ];
+    let text = &without_percents(text)[..];
     let lower = text.to_ascii_lowercase();
     let plain: Vec<u8> = lower.iter().map(|byte| spelled(*byte)).collect();
     if WORDS.iter().any(|word| [&lower, &plain].iter().any(|text| holds(text, word))) {
@@ -280,6 +294,7 @@ mod tests {
             "Pa55w0rd!2",
             "abc",
             "MyDatabaseAccess",
+            "p%3Ass:tail",
         ] {
             assert!(!Check::Generated.holds(text.as_bytes()), "{text}");
         }

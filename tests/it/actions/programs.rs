@@ -48,7 +48,7 @@ fn every_call_of_git_is_of_the_one_that_setup_recorded() {
     world.home.write(RECORDED, json!({ "git": recorded }).to_string());
     world.repo.write("list.txt", "1\n2\n3\n4\n5\n6\n7\n8\n");
     let (id, _) = world.start();
-    world.in_box(&id, "cd /workspace && sed -i s/1/one/ list.txt");
+    world.in_box(&id, "cd /workspace && sed -i s/1/one/ list.txt && echo new > new.txt");
     world.repo.write("list.txt", "1\n2\n3\n4\n5\n6\n7\neight\n");
     let asked = std::fs::read_to_string(&calls).expect("the calls of start");
     assert!(asked.contains("rev-parse") && asked.contains("ls-files"), "{asked}");

@@ -252,7 +252,7 @@ fn a_plugin_that_would_start_nothing_fails_the_doctor_and_setup_mends_it() {
     let ours = home.read(&path);
     home.write(&path, ours.replace("id = \"apply\"", "id = \"aply\""));
     says(&home, "plugin", "fail", "its manifest lacks: action apply");
-    home.write(&path, ours.replace("pause the sandbox", "pause the box"));
+    home.write(&path, ours.replace("pause the box", "let the box rest"));
     says(&home, "plugin", "warn", "its manifest is of another version");
     let _ = home.run(&["setup"]).success();
     assert_eq!(home.read(&path), ours);

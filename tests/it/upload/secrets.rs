@@ -146,15 +146,27 @@ fn this_program_and_what_it_is_built_of_lose_no_source_to_the_scan() {
         .flat_map(|index| std::fs::read_dir(index.path()).unwrap())
         .map(|at| at.unwrap().path())
         .collect();
-    crates.sort();
+    // Other programs' crates come and go there.
+    let lock = std::fs::read_to_string(own.join("Cargo.lock")).unwrap();
+    let values = |key: &str| {
+        let begin = format!("{key} = \"");
+        lock.lines().filter_map(move |line| line.strip_prefix(&begin)?.strip_suffix('"')).collect::<Vec<_>>()
+    };
+    // The first version is the file's own.
+    let (names, versions) = (values("name"), values("version"));
+    let ours: BTreeSet<String> =
+        names.iter().zip(&versions).map(|(name, version)| format!("{name}-{version}")).collect();
+    crates.retain(|folder| ours.contains(folder.file_name().unwrap().to_str().unwrap()));
     if crates.is_empty() {
         eprintln!("not tried: no sources of crates below {}", cargo.display());
     }
-    for folder in crates.iter().step_by(4) {
+    for folder in &crates {
         copy(&folder.join("src"), &repo.root().join("crates").join(folder.file_name().unwrap()));
     }
     home.own(home.path());
-    let stays = stays(&dry_run(&home, &repo));
+    let mut stays = stays(&dry_run(&home, &repo));
+    // The key of a crate's own tests is one.
+    stays.retain(|path, _| !path.ends_with(".pem"));
     assert_eq!(stays, rows([]));
 }
 
