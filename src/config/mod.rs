@@ -4,10 +4,10 @@
 mod agent;
 mod allow_files;
 mod auto_pause;
-mod config;
 mod define;
 mod egress;
 mod image;
+mod load;
 mod names;
 mod provider;
 mod remote_root;

@@ -32,7 +32,7 @@ pub(super) fn for_a_box(uid: Option<u32>) -> Result<File> {
             false => sealed_copy(own),
         }
     };
-    Ok(found().map_err(|source| Error::cannot_run(format!("could not copy the own program: {source}")))?)
+    found().map_err(|source| Error::cannot_run(format!("could not copy the own program: {source}")))
 }
 
 /// Whether the box can run the file and change neither it nor its mode. What raises the rights of those who run it is
