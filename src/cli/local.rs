@@ -1,7 +1,5 @@
 //! `createos-sandbox local …`: the embedded provider, with the words of `createos sandbox …`.
 
-use crate::command;
-use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Subcommand, parser::ValueSource};
 use std::ffi::OsString;
 
@@ -42,19 +40,14 @@ pub(crate) enum SandboxVerb {
     #[command(visible_alias = "ls")]
     List(ListArgs),
     /// Show one box; a deleted one shows as destroyed
-    Get {
-        /// Full id or exact name
-        #[arg(value_name = "REF")]
-        reference: String,
-    },
+    Get(BoxRef),
     /// Run a program and wait for it; exit code is the program's
     Exec(ExecArgs),
     /// Copy a file, or stdin for `-`, into the box
     #[command(visible_aliases = ["upload", "cp-up"])]
     Push {
-        /// Full id or exact name
-        #[arg(value_name = "REF")]
-        reference: String,
+        #[command(flatten)]
+        of: BoxRef,
         /// A file of this machine, or `-`
         local: OsString,
         /// Absolute path in the box; missing folders are made
@@ -63,26 +56,17 @@ pub(crate) enum SandboxVerb {
     /// Copy a file out of the box, to stdout for `-`
     #[command(visible_aliases = ["download", "cp-down"])]
     Pull {
-        /// Full id or exact name
-        #[arg(value_name = "REF")]
-        reference: String,
+        #[command(flatten)]
+        of: BoxRef,
         /// Absolute path in the box
         remote: OsString,
         /// A file of this machine, or `-`
         local: OsString,
     },
     /// Stop everything in a box until it is resumed
-    Pause {
-        /// Full id or exact name
-        #[arg(value_name = "REF")]
-        reference: String,
-    },
+    Pause(BoxRef),
     /// Let a paused box go on
-    Resume {
-        /// Full id or exact name
-        #[arg(value_name = "REF")]
-        reference: String,
-    },
+    Resume(BoxRef),
     /// Programs that outlive the command that started them
     #[command(visible_alias = "proc")]
     Process {
@@ -99,6 +83,25 @@ pub(crate) enum SandboxVerb {
         #[arg(value_name = "REF", required = true)]
         references: Vec<String>,
     },
+}
+
+/// A sandbox.
+#[derive(Debug, Args)]
+pub(crate) struct BoxRef {
+    /// Full id or exact name
+    #[arg(value_name = "REF")]
+    pub(crate) reference: String,
+}
+
+/// A process in a box.
+#[derive(Debug, Args)]
+pub(crate) struct ProcessRef {
+    /// Full id or exact name of the box
+    #[arg(value_name = "REF")]
+    pub(crate) reference: String,
+    /// The process
+    #[arg(value_name = "PROCESS")]
+    pub(crate) process: String,
 }
 
 /// `create`.
@@ -183,14 +186,7 @@ pub(crate) enum ProcessVerb {
         reference: String,
     },
     /// Show one process
-    Get {
-        /// Full id or exact name of the box
-        #[arg(value_name = "REF")]
-        reference: String,
-        /// The process
-        #[arg(value_name = "PROCESS")]
-        process: String,
-    },
+    Get(ProcessRef),
     /// End a process and everything that it has started
     #[command(visible_aliases = ["kill", "rm"])]
     Stop {
@@ -200,12 +196,8 @@ pub(crate) enum ProcessVerb {
         /// Do not ask
         #[arg(short, long, visible_alias = "force", visible_short_alias = 'f')]
         yes: bool,
-        /// Full id or exact name of the box
-        #[arg(value_name = "REF")]
-        reference: String,
-        /// The process
-        #[arg(value_name = "PROCESS")]
-        process: String,
+        #[command(flatten)]
+        of: ProcessRef,
     },
     /// Give a process's terminal another size
     Resize {
@@ -215,21 +207,13 @@ pub(crate) enum ProcessVerb {
         /// Columns
         #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
         cols: Option<u16>,
-        /// Full id or exact name of the box
-        #[arg(value_name = "REF")]
-        reference: String,
-        /// The process
-        #[arg(value_name = "PROCESS")]
-        process: String,
+        #[command(flatten)]
+        of: ProcessRef,
     },
     /// Send a signal to what has the terminal of a process, or to a process on pipes
     Signal {
-        /// Full id or exact name of the box
-        #[arg(value_name = "REF")]
-        reference: String,
-        /// The process
-        #[arg(value_name = "PROCESS")]
-        process: String,
+        #[command(flatten)]
+        of: ProcessRef,
         /// Its name, such as SIGINT
         #[arg(value_name = "SIGNAL")]
         signal: String,
@@ -281,12 +265,8 @@ pub(crate) struct AttachArgs {
     /// Tell a detach from the end by exit code 3 (our own panes ask for it)
     #[arg(long, hide = true)]
     pub(crate) for_pane: bool,
-    /// Full id or exact name of the box
-    #[arg(value_name = "REF")]
-    pub(crate) reference: String,
-    /// The process
-    #[arg(value_name = "PROCESS")]
-    pub(crate) process: String,
+    #[command(flatten)]
+    pub(crate) of: ProcessRef,
 }
 
 /// The command lines by which this program starts itself. They are read here and not by clap, which would
@@ -297,49 +277,6 @@ pub(super) fn own(args: &[OsString]) -> Option<LocalCommand> {
         [_, local, verb] if local == "local" && verb == "supervise" => Some(LocalCommand::Supervise),
         _ => None,
     }
-}
-
-/// Says what was meant, where clap does not know.
-pub(super) fn advise(error: clap::Error, command: &clap::Command, args: &[OsString]) -> clap::Error {
-    if args.get(1).is_none_or(|area| area != "local") {
-        return error;
-    }
-    let is = |kind, text: &str| match error.get(kind) {
-        Some(ContextValue::String(known)) => known == text,
-        Some(ContextValue::Strings(known)) => known.iter().any(|known| known.starts_with(text)),
-        _ => false,
-    };
-    let removes = args.iter().any(|arg| ["rm", "delete", "destroy"].iter().any(|verb| arg == verb));
-    if is(ContextKind::InvalidArg, "-f") && removes {
-        return with_tip(error, "--yes, or -y, deletes without a question");
-    }
-    if is(ContextKind::InvalidArg, "<REF>") {
-        let list = command::own(["local", "sandbox", "list"]);
-        return with_tip(error, &format!("REF is a box; show them with: {list}"));
-    }
-    if is(ContextKind::InvalidArg, "--shape") {
-        return with_tip(error, "such as --shape s-2vcpu-4gb");
-    }
-    name_the_area(error, command, args)
-}
-
-fn with_tip(mut error: clap::Error, tip: &str) -> clap::Error {
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.to_owned().into()]));
-    error
-}
-
-/// A verb of `sandbox` stands right behind `local`.
-fn name_the_area(mut error: clap::Error, command: &clap::Command, args: &[OsString]) -> clap::Error {
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
-    let area = command.find_subcommand("local").and_then(|local| local.find_subcommand("sandbox"));
-    let verb = area.and_then(|area| area.find_subcommand(word)).map(|verb| verb.get_name().to_owned());
-    let stands_there = args.get(1).is_some_and(|arg| arg == "local")
-        && !args.iter().any(|arg| arg == "sandbox" || arg == "sb");
-    if let Some(verb) = verb.filter(|_| stands_there) {
-        let _similar = error.remove(ContextKind::SuggestedSubcommand);
-        return with_tip(error, &command::own(["local", "sandbox", &verb]).to_string());
-    }
-    error
 }
 
 /// A flag that stands behind the box: the createos command line would drop it without a word. Only

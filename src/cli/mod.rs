@@ -1,27 +1,23 @@
-//! Every command line: clap derive only, no logic. A file an area.
+//! Every command line: clap derive only, no logic. A file an area; what is one struct stands here.
 
-mod about;
 mod herdr;
 mod hint;
 mod local;
 #[cfg(test)]
 mod reference;
 mod setup;
-mod shim;
-mod trust;
 
-pub(crate) use about::{CompletionsArgs, ManArgs, VersionArgs};
 pub(crate) use herdr::{ApplyArgs, ClashArg, DeleteArgs, HerdrCommand, PruneArgs, UndoArgs, UploadArgs};
 #[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "only Linux has local boxes"))]
 pub(crate) use local::{
-    AttachArgs, CreateArgs, ExecArgs, ListArgs, LocalArgs, LocalCommand, ProcessVerb, SandboxVerb, StartArgs,
+    AttachArgs, BoxRef, CreateArgs, ExecArgs, ListArgs, LocalArgs, LocalCommand, ProcessRef, ProcessVerb,
+    SandboxVerb, StartArgs,
 };
 pub(crate) use setup::SetupArgs;
-pub(crate) use shim::ShimCommand;
-pub(crate) use trust::TrustArgs;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -69,6 +65,53 @@ pub(crate) struct TryArgs {
     pub(crate) worktree: Option<PathBuf>,
 }
 
+/// Options of `trust`.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// Do not ask: the files are known
+    #[arg(long, conflicts_with = "revoke")]
+    pub(crate) yes: bool,
+    /// Take an earlier yes back
+    #[arg(long)]
+    pub(crate) revoke: bool,
+}
+
+/// What to do with the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+pub(crate) enum ShimCommand {
+    /// Make the link and print the PATH line for your shell
+    Install,
+    /// Remove the link
+    Remove,
+}
+
+/// Options of `completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "Where the script goes:\n  \
+    bash   ~/.local/share/bash-completion/completions/createos-sandbox\n  \
+    zsh    ~/.zfunc/_createos-sandbox, with fpath+=~/.zfunc before compinit in ~/.zshrc\n  \
+    fish   ~/.config/fish/completions/createos-sandbox.fish")]
+pub(crate) struct CompletionsArgs {
+    /// The shell that reads the script
+    pub(crate) shell: Shell,
+}
+
+/// Options of `man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write a page for every command into this folder, which is made when missing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Options of `version`.
+#[derive(Debug, Args)]
+pub(crate) struct VersionArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Reads a command line.
 ///
 /// # Errors
@@ -83,10 +126,7 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
     let matches = match command.try_get_matches_from_mut(args) {
         Ok(matches) => matches,
-        Err(error) => {
-            let error = local::advise(error, &command, args);
-            return Err(hint::name_the_command(error, &command, args.get(1).and_then(|word| word.to_str())));
-        }
+        Err(error) => return Err(hint::advise(error, &command, args)),
     };
     if let Some(flag) = local::late_flag(&matches) {
         let words = format!(

@@ -8,7 +8,7 @@ mod process;
 mod rm;
 mod transfer;
 
-use crate::cli::{LocalArgs, LocalCommand, SandboxVerb};
+use crate::cli::{BoxRef, LocalArgs, LocalCommand, SandboxVerb};
 use crate::exit::Exit;
 use crate::local::boxes::local_box::LocalBox;
 use crate::local::boxes::pause;
@@ -42,14 +42,14 @@ pub(crate) fn run(args: LocalArgs) -> Exit {
 
 fn sandbox(verb: SandboxVerb, mode: OutputMode) -> Result<Exit> {
     let paths = Paths::from_env()?;
-    if !matches!(verb, SandboxVerb::List(_) | SandboxVerb::Get { .. }) {
+    if !matches!(verb, SandboxVerb::List(_) | SandboxVerb::Get(_)) {
         paths.refuse_foreign_home(&paths.boxes())?;
     }
     let store = BoxStore::open(&paths);
     match verb {
         SandboxVerb::Create(args) => create::create(&store, args, mode),
         SandboxVerb::List(args) => list::list(&store, &args, mode),
-        SandboxVerb::Get { reference } => {
+        SandboxVerb::Get(BoxRef { reference }) => {
             let view = match store.find(&reference)? {
                 LiveOrGone::Live(mut found) => {
                     pause::settle(&mut found)?;
@@ -61,23 +61,23 @@ fn sandbox(verb: SandboxVerb, mode: OutputMode) -> Result<Exit> {
             Ok(Exit::DONE)
         }
         SandboxVerb::Exec(args) => exec::exec(&store, args),
-        SandboxVerb::Push { reference, local, remote } => {
+        SandboxVerb::Push { of: BoxRef { reference }, local, remote } => {
             let count = transfer::push(&mut store.live(&reference)?, &local, &remote)?;
             ui::note(format!("Pushed {} to {}", ui::bytes(count), ui::visible(&remote.to_string_lossy())));
             Ok(Exit::DONE)
         }
-        SandboxVerb::Pull { reference, remote, local } => {
+        SandboxVerb::Pull { of: BoxRef { reference }, remote, local } => {
             let count = transfer::pull(&mut store.live(&reference)?, &remote, &local)?;
             ui::note(format!("Pulled {} from {}", ui::bytes(count), ui::visible(&remote.to_string_lossy())));
             Ok(Exit::DONE)
         }
-        SandboxVerb::Pause { reference } => {
+        SandboxVerb::Pause(BoxRef { reference }) => {
             let mut found = store.live(&reference)?;
             pause::pause(&mut found)?;
             changed("paused", &found, mode);
             Ok(Exit::DONE)
         }
-        SandboxVerb::Resume { reference } => {
+        SandboxVerb::Resume(BoxRef { reference }) => {
             let mut found = store.live(&reference)?;
             pause::resume(&mut found)?;
             changed("resumed", &found, mode);

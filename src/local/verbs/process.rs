@@ -1,7 +1,7 @@
 //! `process start | list | get | resize | signal | stop | attach`.
 
 use super::confirm::confirmed;
-use crate::cli::{ProcessVerb, StartArgs};
+use crate::cli::{ProcessRef, ProcessVerb, StartArgs};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::local::boxes::id::LocalProcessId;
@@ -34,13 +34,13 @@ pub(crate) fn run(store: &BoxStore, verb: ProcessVerb, mode: OutputMode) -> Resu
             mode.show(&json!(views), || table(&views));
             Ok(Exit::DONE)
         }
-        ProcessVerb::Get { reference, process } => {
+        ProcessVerb::Get(ProcessRef { reference, process }) => {
             let found = store.live(&reference)?;
             let view = view(&record::read(&found, &process.parse()?)?);
             mode.show(&view, || output::facts(&view));
             Ok(Exit::DONE)
         }
-        ProcessVerb::Resize { rows, cols, reference, process } => {
+        ProcessVerb::Resize { rows, cols, of: ProcessRef { reference, process } } => {
             let found = store.live(&reference)?;
             found.must_run()?;
             let here = terminal::size_at_either_end().filter(|_| std::io::stdin().is_terminal());
@@ -56,7 +56,7 @@ pub(crate) fn run(store: &BoxStore, verb: ProcessVerb, mode: OutputMode) -> Resu
             talk(&record, &Hello::Resize(size), PATIENCE)?;
             Ok(Exit::DONE)
         }
-        ProcessVerb::Signal { reference, process, signal } => {
+        ProcessVerb::Signal { of: ProcessRef { reference, process }, signal } => {
             let found = store.live(&reference)?;
             found.must_run()?;
             let number = signals::number(&signal)
@@ -68,7 +68,7 @@ pub(crate) fn run(store: &BoxStore, verb: ProcessVerb, mode: OutputMode) -> Resu
             talk(&record, &Hello::Signal(number), PATIENCE)?;
             Ok(Exit::DONE)
         }
-        ProcessVerb::Stop { grace, yes, reference, process } => {
+        ProcessVerb::Stop { grace, yes, of: ProcessRef { reference, process } } => {
             let found = store.live(&reference)?;
             found.must_run()?;
             let grace = crate::local::boxes::shape::duration(&grace)?;
@@ -85,9 +85,9 @@ pub(crate) fn run(store: &BoxStore, verb: ProcessVerb, mode: OutputMode) -> Resu
             Ok(Exit::DONE)
         }
         ProcessVerb::Attach(args) => {
-            let found = store.live(&args.reference)?;
+            let found = store.live(&args.of.reference)?;
             found.must_run()?;
-            let id = args.process.parse()?;
+            let id = args.of.process.parse()?;
             let record = record::read(&found, &id)?;
             attach::attach(&found, &record, &args)
         }
