@@ -1,7 +1,8 @@
 //! `allowFiles`: worktrees, and the paths and globs in each that leave although a filter of names would keep them.
 
+use super::value::{many, parsed};
 use crate::worktree::{Allow, AllowPattern};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The key that stands for every worktree.
@@ -11,51 +12,44 @@ const EVERYWHERE: &str = "*";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct AllowFiles(Vec<(String, Vec<AllowPattern>)>);
 
-impl AllowFiles {
-    /// From its value in the file.
-    ///
-    /// # Errors
-    /// Why it is not valid.
-    pub(super) fn parse(value: &Value) -> Result<Self, String> {
-        let object = value.as_object().ok_or("expected an object from worktree to a list of paths")?;
-        let mut all = Vec::new();
-        for (worktree, paths) in object {
-            let known = worktree == EVERYWHERE || worktree == "~" || worktree.starts_with(['/', '~']);
-            if !known || worktree.starts_with('~') && worktree.len() > 1 && !worktree.starts_with("~/") {
-                return Err(format!("\"{worktree}\" is no worktree; write its path from / or ~/ on, or *"));
-            }
-            let wrong = || format!("\"{worktree}\": expected a list of texts");
-            let mut patterns = Vec::new();
-            for path in paths.as_array().ok_or_else(wrong)? {
-                let text = path.as_str().ok_or_else(wrong)?;
-                let pattern: AllowPattern =
-                    text.parse().map_err(|error: crate::error::Error| error.message().to_owned())?;
-                if worktree == EVERYWHERE
-                    && let Some(name) = pattern.published()
-                {
-                    return Err(format!(
-                        "\"{text}\" is for {name}, which no entry lets through everywhere; name its worktree in place of *"
-                    ));
-                }
-                patterns.push(pattern);
-            }
-            all.push((worktree.clone(), patterns));
+/// From its value in the file.
+///
+/// # Errors
+/// Why it is not valid.
+pub(super) fn read(value: &Value) -> Result<AllowFiles, String> {
+    let object = value.as_object().ok_or("expected an object from worktree to a list of paths")?;
+    let mut all = Vec::new();
+    for (worktree, paths) in object {
+        let is_path = worktree.starts_with('/') || worktree == "~" || worktree.starts_with("~/");
+        if worktree != EVERYWHERE && !is_path {
+            return Err(format!("\"{worktree}\" is no worktree; write its path from / or ~/ on, or *"));
         }
-        Ok(Self(all))
+        let wrong = || format!("\"{worktree}\": expected a list of texts");
+        let mut patterns = Vec::new();
+        for path in paths.as_array().ok_or_else(wrong)? {
+            let text = path.as_str().ok_or_else(wrong)?;
+            let pattern: AllowPattern = parsed(text)?;
+            if worktree == EVERYWHERE
+                && let Some(name) = pattern.published()
+            {
+                return Err(format!(
+                    "\"{text}\" is for {name}, which no entry lets through everywhere; name its worktree in place of *"
+                ));
+            }
+            patterns.push(pattern);
+        }
+        all.push((worktree.clone(), patterns));
     }
+    Ok(AllowFiles(all))
+}
 
-    /// As the file has it.
-    pub(super) fn value(&self) -> Value {
-        let list =
-            |patterns: &[AllowPattern]| -> Value { patterns.iter().map(AllowPattern::to_string).collect() };
-        Value::Object(
-            self.0
-                .iter()
-                .map(|(worktree, patterns)| (worktree.clone(), list(patterns)))
-                .collect::<Map<_, _>>(),
-        )
-    }
+/// As the file has it.
+pub(super) fn write(files: &AllowFiles) -> Value {
+    let entries = files.0.iter().map(|(worktree, patterns)| (worktree.clone(), many::write(patterns)));
+    Value::Object(entries.collect())
+}
 
+impl AllowFiles {
     /// What counts for the worktree with this top folder, which has no links on its way.
     pub(super) fn for_worktree(&self, root: &Path) -> Vec<Allow> {
         let mut allows = Vec::new();
@@ -78,9 +72,8 @@ impl AllowFiles {
 
 /// The folder of a key.
 fn place(worktree: &str) -> PathBuf {
-    let home = || crate::paths::home().unwrap_or_default();
     match worktree.strip_prefix('~') {
-        Some(rest) => home().join(rest.trim_start_matches('/')),
+        Some(rest) => crate::paths::home().unwrap_or_default().join(rest.trim_start_matches('/')),
         None => PathBuf::from(worktree),
     }
 }
@@ -97,8 +90,8 @@ mod tests {
     #[test]
     fn entries_count_for_their_worktree_and_for_every_one() {
         let value = json!({ "/w": [".npmrc"], "/v": ["a.pem"], "*": [".htpasswd"] });
-        let files = AllowFiles::parse(&value).unwrap();
-        assert_eq!(files.value(), value);
+        let files = read(&value).unwrap();
+        assert_eq!(write(&files), value);
         let of: Vec<_> = files
             .for_worktree(Path::new("/w"))
             .into_iter()
@@ -119,7 +112,7 @@ mod tests {
             json!({ "*": [".env"] }),
             json!({ "*": ["**/*.pem"] }),
         ] {
-            assert!(AllowFiles::parse(&bad).is_err(), "{bad}");
+            assert!(read(&bad).is_err(), "{bad}");
         }
     }
 }

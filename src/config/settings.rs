@@ -1,8 +1,9 @@
 //! The settings. A new one is an entry here, and what the compiler then asks for.
 
+use super::allow_files as by_worktree;
 use super::define::settings;
 use super::names::nearest;
-use super::value::{by_worktree, many, one, paths};
+use super::value::{many, one, paths};
 use super::{Agent, AllowFiles, AutoPause, EgressRule, ProviderKind, RemoteRoot, Rootfs, Shape, SyncExclude};
 use crate::error::Error;
 use crate::worktree::{Exclude, RelPath};

@@ -43,21 +43,7 @@ pub(super) mod paths {
     }
 }
 
-/// From worktree to what leaves it.
-pub(super) mod by_worktree {
-    use super::Value;
-    use crate::config::allow_files::AllowFiles;
-
-    pub(in crate::config) fn read(value: &Value) -> Result<AllowFiles, String> {
-        AllowFiles::parse(value)
-    }
-
-    pub(in crate::config) fn write(files: &AllowFiles) -> Value {
-        files.value()
-    }
-}
-
-fn parsed<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
+pub(super) fn parsed<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: Error| error.message().to_owned())
 }
 
