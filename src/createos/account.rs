@@ -1,9 +1,12 @@
-//! What an account may do: whether the session is usable, and which shapes there are.
+//! An account: whether the session is usable, which shapes there are, and where the official CLI takes its credential
+//! from (docs/measured/createos-cli.md 5.3, 3.1). No secret is read: of a stored session only when it ends.
 
-use super::Failure;
 use super::json;
-use super::provider::Provider;
+use super::{Failure, Provider};
+use serde::Deserialize;
 use serde_json::Value;
+use std::io::BufReader;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A person waits for the answer, and nothing is lost when it does not come.
@@ -35,5 +38,49 @@ impl Provider {
             return Err(Failure::other("sandbox shapes", "the answer is no list"));
         };
         Ok(shapes.iter().filter_map(|shape| json::text(shape, "id")).map(str::to_owned).collect())
+    }
+}
+
+/// Variables that hold a key, in the CLI's order; the first one wins over what is stored.
+pub(crate) const KEY_VARIABLES: [&str; 3] =
+    ["CREATEOS_API_KEY", "CREATEOS_PLAN_API_KEY", "CREATEOS_PROJECT_API_KEY"];
+/// Files of a stored login below the home folder; the first is a session that ends and is renewed.
+pub(crate) const STORED: [&str; 2] = [SESSION, ".createos/.token"];
+
+const SESSION: &str = ".createos/.oauth";
+
+/// A stored session: its tokens are skipped.
+#[derive(Deserialize)]
+struct Session {
+    expires_at: i64,
+}
+
+impl Provider {
+    /// A variable holds a key.
+    pub(super) fn has_key(&self) -> bool {
+        KEY_VARIABLES.into_iter().any(|name| self.variable(name).is_some())
+    }
+
+    /// There is a key or a stored login.
+    pub(super) fn has_credentials(&self) -> bool {
+        let home = self.home();
+        self.has_key() || home.is_some_and(|home| STORED.iter().any(|file| home.join(file).exists()))
+    }
+
+    /// The file of the stored session.
+    pub(super) fn session_file(&self) -> Option<PathBuf> {
+        Some(self.home()?.join(SESSION))
+    }
+
+    /// When the stored session ends, in seconds since 1970; `None` when there is none, it does not say, or it is
+    /// being written.
+    pub(super) fn session_ends(&self) -> Option<i64> {
+        let file = std::fs::File::open(self.session_file()?).ok()?;
+        let session: Session = serde_json::from_reader(BufReader::new(file)).ok()?;
+        Some(session.expires_at).filter(|ends| *ends > 0)
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        self.variable("HOME").map(PathBuf::from).or_else(crate::paths::home)
     }
 }

@@ -1,6 +1,6 @@
 //! Why a provider call failed, with the provider's own words.
 
-use super::refusal::Refusal;
+use super::Refusal;
 use super::words;
 use crate::command;
 use crate::error::Error;

@@ -1,10 +1,107 @@
-//! `sandbox pause`, `resume` and `rm`.
+//! A sandbox from its making to its end: `sandbox create`, `get`, `pause`, `resume` and `rm`.
 
 use super::json;
 use super::provider::ASK;
-use super::{BoxId, Failure, Provider, Refusal, Status};
+use super::{BoxId, BoxName, Failure, Provider, Refusal, Scope, Status};
 use serde_json::Value;
 use std::time::{Duration, Instant};
+
+/// The service answers when the box is up.
+const CREATE: Duration = Duration::from_secs(300);
+
+/// What a new sandbox should be.
+#[derive(Debug, Clone)]
+pub(crate) struct CreateSpec {
+    pub(crate) name: BoxName,
+    /// Its shape, as `s-2vcpu-4gb`.
+    pub(crate) shape: String,
+    /// Its image; the provider's default when `None`.
+    pub(crate) rootfs: Option<String>,
+    /// Duration text, 1 minute to 24 hours, as `30m`.
+    pub(crate) auto_pause: Option<String>,
+    /// Allowed hosts; empty allows everything.
+    pub(crate) egress: Vec<String>,
+    /// An empty network namespace; only the local provider can do that.
+    pub(crate) no_network: bool,
+}
+
+/// A sandbox that was made.
+#[derive(Debug, Clone)]
+pub(crate) struct Created {
+    pub(crate) id: BoxId,
+    pub(crate) name: BoxName,
+}
+
+impl Provider {
+    /// Makes a sandbox. An answer that cannot be read is no failure by itself: the box is then
+    /// looked up by its name (docs/measured/createos-cli.md 3.11).
+    ///
+    /// # Errors
+    /// The provider's refusal, or no box of that name exists afterwards. A box may exist all the same:
+    /// [`Failure::may_have_happened`].
+    pub(crate) fn create(&self, spec: &CreateSpec) -> Result<Created, Failure> {
+        const VERB: &str = "sandbox create";
+        let mut run =
+            self.json(CREATE).args(["create", "--name", spec.name.as_str(), "--shape", &spec.shape]);
+        if let Some(rootfs) = &spec.rootfs {
+            run = run.args(["--rootfs", rootfs]);
+        }
+        if let Some(auto_pause) = &spec.auto_pause {
+            run = run.args(["--auto-pause", auto_pause]);
+        }
+        for rule in &spec.egress {
+            // A comma would split the value in two (docs/measured/createos-cli.md 3.12).
+            if rule.contains(',') {
+                return Err(Failure::other(VERB, format!("egress rule \"{rule}\" has a comma")));
+            }
+            run = run.args(["--egress", rule]);
+        }
+        if spec.no_network && self.kind().has().no_network {
+            run = run.args(["--network", "none"]);
+        }
+        let ended = self.finish(VERB, run)?;
+        let stdout = ended.stdout_text();
+        let id = json::first_document(&stdout)
+            .and_then(|document| json::text(&document, "id").and_then(|id| id.parse().ok()));
+        match id {
+            Some(id) => Ok(Created { id, name: spec.name.clone() }),
+            None => {
+                let words = match self.find_by_name(&spec.name) {
+                    Ok(Some(id)) => return Ok(Created { id, name: spec.name.clone() }),
+                    Ok(None) => format!("none is called {}", spec.name),
+                    // A no to the listing is none to the create call.
+                    Err(failure) => failure.to_string(),
+                };
+                let stdout: String = stdout.trim().chars().take(200).collect();
+                Err(Failure::other(VERB, format!("the answer names no box, and {words}: {stdout}")))
+            }
+        }
+    }
+
+    /// The live sandbox of exactly this name. `None` is only a proof if the listing was complete,
+    /// which is what makes it an error otherwise.
+    ///
+    /// # Errors
+    /// The listing failed or is incomplete.
+    pub(crate) fn find_by_name(&self, name: &BoxName) -> Result<Option<BoxId>, Failure> {
+        let listing = self.list(Scope::Everything)?;
+        let found = listing.boxes.iter().find(|view| view.name == name.as_str() && !view.status.is_gone());
+        match found {
+            Some(view) => Ok(Some(view.id.clone())),
+            None if listing.complete => Ok(None),
+            None => Err(Failure::other("sandbox list", "the provider did not list all boxes")),
+        }
+    }
+
+    /// What the provider knows about a sandbox. A destroyed one may still be known.
+    ///
+    /// # Errors
+    /// The provider's refusal. [`super::Refusal::NotFound`] is no proof that it is gone.
+    pub(crate) fn get(&self, id: &BoxId) -> Result<super::BoxView, Failure> {
+        let document = self.document("sandbox get", self.json(ASK).args(["get", id.as_str()]))?;
+        super::BoxView::parse("sandbox get", &document)
+    }
+}
 
 /// The CLI itself polls for up to 5 minutes (docs/measured/createos-cli.md 4.1).
 const TRANSITION: Duration = Duration::from_secs(330);

@@ -1,9 +1,41 @@
-//! `sandbox list`, page by page, and whether the pages were all of it.
+//! A sandbox as the provider shows it; `sandbox list`, page by page, and whether the pages were all of it.
 
+use super::json;
 use super::provider::ASK;
-use super::{BoxView, Failure, Provider};
+use super::{BoxId, Failure, Provider, Refusal, Status};
 use serde_json::Value;
 use std::collections::HashSet;
+
+/// A sandbox as `get` and `list` show it; only what we use.
+#[derive(Debug, Clone)]
+pub(crate) struct BoxView {
+    pub(crate) id: BoxId,
+    /// Raw text from outside: it may be empty or hostile.
+    pub(crate) name: String,
+    pub(crate) status: Status,
+    /// Seconds without activity after which it pauses by itself.
+    pub(crate) auto_pause_seconds: Option<u64>,
+    /// The hosts that it may reach; empty when it may reach all.
+    pub(crate) egress: Vec<String>,
+}
+
+impl BoxView {
+    pub(super) fn parse(verb: &str, value: &Value) -> Result<Self, Failure> {
+        let id = json::text(value, "id")
+            .ok_or_else(|| Failure::other(verb, "the answer has no id of a box"))?
+            .parse()
+            .map_err(|error| Failure::other(verb, format!("{error}")))?;
+        let text = |key| json::text(value, key).unwrap_or_default().to_owned();
+        let rules = value.get("egress").and_then(Value::as_array).into_iter().flatten();
+        Ok(Self {
+            id,
+            name: text("name"),
+            status: Status::parse(&text("status")),
+            auto_pause_seconds: value.get("auto_pause_after_seconds").and_then(Value::as_u64),
+            egress: rules.filter_map(Value::as_str).map(str::to_owned).collect(),
+        })
+    }
+}
 
 /// The server clamps a page at this many rows (docs/measured/createos-cli.md 4.6).
 const PAGE: usize = 500;
@@ -84,5 +116,53 @@ impl Provider {
             }
             offset += PAGE;
         }
+    }
+}
+
+impl Provider {
+    /// Whether a sandbox is proven to be gone: its status is `destroyed`, or a listing that is a proof does not
+    /// have it. `ours` are the sandboxes that were made from here.
+    ///
+    /// # Errors
+    /// The provider cannot be asked: then nothing is proven.
+    pub(crate) fn is_gone(&self, id: &BoxId, ours: &HashSet<BoxId>) -> Result<bool, Failure> {
+        match self.get(id) {
+            Ok(view) => Ok(view.status == Status::Destroyed),
+            Err(failure) if failure.refusal == Refusal::NotFound => {
+                let listing = self.list(Scope::Everything)?;
+                let row = listing.boxes.iter().find(|view| view.id == *id);
+                Ok(row.map_or_else(|| self.is_proof(&listing, ours), |view| view.status == Status::Destroyed))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Those of these sandboxes that are proven to be gone, with one listing for all.
+    ///
+    /// # Errors
+    /// The provider cannot be asked: then nothing is proven.
+    pub(crate) fn gone_among(&self, ids: &[BoxId], ours: &HashSet<BoxId>) -> Result<Vec<BoxId>, Failure> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let listing = self.list(Scope::Everything)?;
+        let is_proof = self.is_proof(&listing, ours);
+        let is_gone = |id: &&BoxId| match listing.boxes.iter().find(|view| view.id == **id) {
+            Some(view) => view.status == Status::Destroyed,
+            // Rows move from page to page while others come and go: a missing one is asked for by its id.
+            None => match self.get(id) {
+                Ok(view) => view.status == Status::Destroyed,
+                Err(failure) => failure.refusal == Refusal::NotFound && is_proof,
+            },
+        };
+        Ok(ids.iter().filter(is_gone).cloned().collect())
+    }
+
+    /// Whether what is not in a listing is gone: it was read to its end, and it is the list of the account that made
+    /// our sandboxes. Destroyed ones stay in it (docs/measured/createos-cli.md 4.1); one that has none at all is
+    /// another account's.
+    pub(crate) fn is_proof(&self, listing: &Listing, ours: &HashSet<BoxId>) -> bool {
+        let is_ours = || listing.boxes.iter().any(|view| ours.contains(&view.id));
+        listing.complete && (!self.kind().has().account || is_ours())
     }
 }

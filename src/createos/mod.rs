@@ -4,11 +4,8 @@
 //! the same argv (docs/measured/createos-cli.md). Everything that it or a box says is data.
 
 mod account;
-mod create;
-mod credentials;
 mod exec;
 mod failure;
-mod gone;
 mod id;
 mod job;
 mod json;
@@ -18,24 +15,21 @@ mod process;
 mod program;
 mod provider;
 mod refresh;
-mod refusal;
 mod status;
 mod transfer;
-mod view;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use crate::config::ProviderKind;
-pub(crate) use create::{CreateSpec, Created};
-pub(crate) use credentials::{KEY_VARIABLES, STORED};
+pub(crate) use account::{KEY_VARIABLES, STORED};
 pub(crate) use failure::Failure;
 pub(crate) use id::{BoxId, BoxName, ProcessId};
-pub(crate) use listing::{Listing, Scope};
+pub(crate) use lifecycle::{CreateSpec, Created};
+pub(crate) use listing::{BoxView, Listing, Scope};
 pub(crate) use process::{ProcessView, StartSpec};
 pub(crate) use program::{NAME as PROGRAM_NAME, Own, official, on_path};
 pub(crate) use provider::Provider;
-pub(crate) use refusal::Refusal;
 pub(crate) use status::Status;
-pub(crate) use view::BoxView;
+pub(crate) use words::Refusal;
