@@ -32,10 +32,11 @@ impl Herdr {
     /// # Errors
     /// The check could not be run. Complaints are no error.
     pub(crate) fn config_check(&self) -> Result<Diagnostics, Error> {
-        let ended = self.admin(&["config", "check"], LIMIT)?;
+        let call = ["config", "check"];
+        let ended = self.admin(&call, LIMIT)?;
         match (ended.code(), ended.stdout_text()) {
             (0 | 1, stdout) if stdout.starts_with("config: ") => Ok(Diagnostics::parse(&stdout)),
-            _ => Err(refused("herdr config check", &ended)),
+            _ => Err(refused(&call, &ended)),
         }
     }
 
@@ -44,12 +45,14 @@ impl Herdr {
     /// # Errors
     /// Herdr refuses the manifest, or cannot write its registry.
     pub(crate) fn link(&self, root: &Path, enabled: bool) -> Result<(), Error> {
-        let root = root.to_str().ok_or_else(|| not_text(root))?;
+        let root = root.to_str().ok_or_else(|| {
+            Error::failed(format!("{} is not UTF-8, which Herdr's command line needs", root.display()))
+        })?;
         let mut args = vec!["plugin", "link", root];
         if !enabled {
             args.push("--disabled");
         }
-        self.admin(&args, LIMIT).and_then(|ended| done("herdr plugin link", ended))
+        self.done(&args, LIMIT)
     }
 
     /// Unregisters a plugin; the checkout of an installed one goes too. Works without a server.
@@ -57,8 +60,7 @@ impl Herdr {
     /// # Errors
     /// It is not registered, or the registry cannot be written.
     pub(crate) fn uninstall(&self, id: &str) -> Result<(), Error> {
-        self.admin(&["plugin", "uninstall", id], LIMIT)
-            .and_then(|ended| done("herdr plugin uninstall", ended))
+        self.done(&["plugin", "uninstall", id], LIMIT)
     }
 
     /// Installs a plugin from GitHub, its build included.
@@ -71,7 +73,7 @@ impl Herdr {
             args.extend(["--ref", reference]);
         }
         args.push("--yes");
-        self.admin(&args, INSTALL_LIMIT).and_then(|ended| done("herdr plugin install", ended))
+        self.done(&args, INSTALL_LIMIT)
     }
 
     /// Switches an installed plugin off; needs a server.
@@ -79,7 +81,7 @@ impl Herdr {
     /// # Errors
     /// No server runs, or it refuses.
     pub(crate) fn disable(&self, id: &str) -> Result<(), Error> {
-        self.admin(&["plugin", "disable", id], LIMIT).and_then(|ended| done("herdr plugin disable", ended))
+        self.done(&["plugin", "disable", id], LIMIT)
     }
 
     /// Lets every running server of this user read `config.toml` again. Its exit code is always 0; the
@@ -115,9 +117,7 @@ impl Herdr {
     /// # Errors
     /// Herdr could not be run, or answered something else.
     pub(crate) fn running_sessions(&self) -> Result<Vec<String>, Error> {
-        let ended = self.admin(&["session", "list", "--json"], LIMIT)?;
-        let answer: Value = serde_json::from_str(ended.stdout_text().trim())
-            .map_err(|_not_json| refused("herdr session list", &ended))?;
+        let answer = self.answer(&["session", "list", "--json"])?;
         let sessions = answer["sessions"].as_array().into_iter().flatten();
         let running = sessions.filter(|session| session["running"] == true);
         Ok(running.filter_map(|session| session["name"].as_str()).map(str::to_owned).collect())
@@ -128,11 +128,19 @@ impl Herdr {
     /// # Errors
     /// Herdr could not be run, or answered something else.
     pub(crate) fn compatible(&self) -> Result<Option<bool>, Error> {
-        let ended = self.admin(&["status", "--json"], LIMIT)?;
-        let answer: Value = serde_json::from_str(ended.stdout_text().trim())
-            .map_err(|_not_json| refused("herdr status", &ended))?;
+        let answer = self.answer(&["status", "--json"])?;
         let server = &answer["server"];
         Ok((server["running"] == true).then(|| server["compatible"] != false))
+    }
+
+    fn done(&self, args: &[&str], limit: Duration) -> Result<(), Error> {
+        let ended = self.admin(args, limit)?;
+        if ended.success() { Ok(()) } else { Err(refused(args, &ended)) }
+    }
+
+    fn answer(&self, args: &[&str]) -> Result<Value, Error> {
+        let ended = self.admin(args, LIMIT)?;
+        serde_json::from_str(ended.stdout_text().trim()).map_err(|_not_json| refused(args, &ended))
     }
 
     fn admin(&self, args: &[&str], limit: Duration) -> Result<Ended, Error> {
@@ -140,12 +148,9 @@ impl Herdr {
     }
 }
 
-fn done(call: &str, ended: Ended) -> Result<(), Error> {
-    if ended.success() { Ok(()) } else { Err(refused(call, &ended)) }
-}
-
-fn refused(call: &str, ended: &Ended) -> Error {
-    Error::failed(format!("{call} failed")).fact("herdr says", words(ended))
+fn refused(args: &[&str], ended: &Ended) -> Error {
+    let verb: Vec<&str> = args.iter().copied().take(2).take_while(|word| !word.starts_with('-')).collect();
+    Error::failed(format!("herdr {} failed", verb.join(" "))).fact("herdr says", words(ended))
 }
 
 /// Herdr's words: JSON with a server, Rust debug text without one.
@@ -163,8 +168,4 @@ fn words(ended: &Ended) -> String {
         None if stderr.is_empty() => format!("exit code {}", ended.code()),
         None => stderr,
     }
-}
-
-fn not_text(path: &Path) -> Error {
-    Error::failed(format!("{} is not UTF-8, which Herdr's command line needs", path.display()))
 }

@@ -46,22 +46,24 @@ impl HerdrError {
 
 impl From<HerdrError> for Error {
     fn from(error: HerdrError) -> Self {
-        let text = error.to_string();
-        match error {
+        let failed = Self::failed(error.to_string());
+        let code = match &error {
             HerdrError::NoServer => {
-                Self::failed(text).help(format!("start Herdr with: {}", command::herdr([])))
+                return failed.help(format!("start Herdr with: {}", command::herdr([])));
             }
-            HerdrError::Refused { code, .. } if matches!(code.as_str(), "plugin_not_found") => {
-                Self::failed(text).help(format!("set the plugin up with: {}", command::setup()))
-            }
-            HerdrError::Refused { code, .. } if code == "plugin_disabled" => {
+            HerdrError::Refused { code, .. } => code.as_str(),
+            HerdrError::Failed(_) => return failed,
+        };
+        match code {
+            "plugin_not_found" => failed.help(format!("set the plugin up with: {}", command::setup())),
+            "plugin_disabled" => {
                 let enable = command::herdr(["plugin", "enable", crate::paths::PLUGIN_ID]);
-                Self::failed(text).help(format!("enable it with: {enable}"))
+                failed.help(format!("enable it with: {enable}"))
             }
-            HerdrError::Refused { code, .. } if code == "protocol_mismatch" => Self::failed(text)
+            "protocol_mismatch" => failed
                 .help(format!("end the Herdr server: {}", command::herdr(["server", "stop"])))
                 .help(format!("then: {}", command::herdr([]))),
-            _ => Self::failed(text),
+            _ => failed,
         }
     }
 }
@@ -87,7 +89,7 @@ impl Herdr {
         &self,
         args: I,
     ) -> Result<Value, HerdrError> {
-        self.call_within(LIMIT, args)
+        self.result(self.run(args))
     }
 
     /// The same call as from outside of every pane.
@@ -95,21 +97,15 @@ impl Herdr {
         &self,
         args: I,
     ) -> Result<Value, HerdrError> {
-        self.result(Run::new(&self.program).args(args).cwd("/").limit(LIMIT).env_remove("HERDR_PANE_ID"))
+        self.result(self.run(args).env_remove("HERDR_PANE_ID"))
     }
 
-    fn call_within<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
-        &self,
-        limit: Duration,
-        args: I,
-    ) -> Result<Value, HerdrError> {
-        self.result(Run::new(&self.program).args(args).cwd("/").limit(limit))
+    fn run<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, args: I) -> Run<'_> {
+        let run = Run::new(&self.program).args(args).cwd("/").limit(LIMIT);
+        self.socket.iter().fold(run, |run, socket| run.env("HERDR_SOCKET_PATH", socket))
     }
 
-    fn result(&self, mut run: Run<'_>) -> Result<Value, HerdrError> {
-        if let Some(socket) = &self.socket {
-            run = run.env("HERDR_SOCKET_PATH", socket);
-        }
+    fn result(&self, run: Run<'_>) -> Result<Value, HerdrError> {
         let ended = run.run().map_err(|error| HerdrError::Failed(error.to_string()))?;
         if ended.success() {
             let text = ended.stdout_text();
@@ -145,7 +141,7 @@ mod tests {
     #[test]
     fn a_herdr_that_hangs_is_given_up_and_the_time_is_told() {
         let herdr = Herdr::new("/bin/sleep");
-        let error = herdr.call_within(Duration::from_secs(1), ["60"]).unwrap_err();
+        let error = herdr.result(herdr.run(["60"]).limit(Duration::from_secs(1))).unwrap_err();
         assert!(error.to_string().contains("sleep did not finish within 1 s and was stopped"), "{error}");
     }
 }

@@ -34,12 +34,6 @@ pub(crate) struct Invocation {
     pub(crate) event_data: Value,
 }
 
-/// A pane that moved.
-#[derive(Debug, Clone)]
-pub(crate) struct Moved {
-    pub(crate) pane: Pane,
-}
-
 impl Invocation {
     /// From this process's environment.
     pub(crate) fn from_env() -> Self {
@@ -79,11 +73,9 @@ impl Invocation {
     }
 
     /// The pane of a `pane.moved` event.
-    pub(crate) fn moved(&self) -> Option<Moved> {
-        if self.event.as_deref() != Some("pane.moved") {
-            return None;
-        }
-        Some(Moved { pane: Pane::parse(self.event_data.get("pane")?)? })
+    pub(crate) fn moved(&self) -> Option<Pane> {
+        let data = (self.event.as_deref() == Some("pane.moved")).then_some(&self.event_data)?;
+        Pane::parse(data.get("pane")?)
     }
 }
 
@@ -128,6 +120,6 @@ mod tests {
         let got = read(&vars);
         let moved = got.moved().unwrap();
         assert_eq!(got.caller, Caller::Herdr);
-        assert_eq!((moved.pane.id.as_str(), moved.pane.terminal.to_string().as_str()), ("w1:pC", "term_66"));
+        assert_eq!((moved.id.as_str(), moved.terminal.to_string().as_str()), ("w1:pC", "term_66"));
     }
 }

@@ -1,6 +1,7 @@
 //! `herdr-plugin.toml`, read by ourselves (docs/measured/herdr.md 5): what a plugin is and which programs it starts.
 
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What we want to know of a manifest; what Herdr checks beyond that is its affair.
@@ -31,25 +32,31 @@ struct Item {
     command: Vec<String>,
 }
 
-/// Why a manifest could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {reason}", path.display())]
-pub(crate) struct BadManifest {
-    pub(crate) path: PathBuf,
-    pub(crate) reason: String,
+impl Item {
+    /// The files that it starts, or has an interpreter start.
+    fn files(&self) -> impl Iterator<Item = &str> {
+        const INTERPRETERS: [&str; 9] =
+            ["sh", "bash", "dash", "zsh", "bun", "node", "deno", "python3", "python"];
+        let program = self.command.first().map(String::as_str);
+        let name = program.and_then(|program| Path::new(program).file_name()?.to_str());
+        let script = self.command.iter().skip(1).map(String::as_str).find(|word| *word != "run");
+        let is_file = |word: &&str| !word.starts_with('-') && word.contains(['/', '.']);
+        let script = script.filter(|_| name.is_some_and(|name| INTERPRETERS.contains(&name)));
+        program.filter(|program| program.contains('/')).into_iter().chain(script.filter(is_file))
+    }
 }
 
 impl Manifest {
     /// Reads the manifest of the plugin in `root`.
     ///
     /// # Errors
-    /// There is none, or it is no manifest.
-    pub(crate) fn read(root: &Path) -> Result<Self, BadManifest> {
+    /// There is none, or it is no manifest; with its path.
+    pub(crate) fn read(root: &Path) -> Result<Self, String> {
         let path = root.join("herdr-plugin.toml");
-        let bad = |reason: String| BadManifest { path: path.clone(), reason };
-        let text = std::fs::read_to_string(&path).map_err(|error| bad(error.to_string()))?;
-        let first_line = |error: toml_edit::de::Error| error.to_string().trim().replace('\n', " ");
-        toml_edit::de::from_str(&text).map_err(|error| bad(first_line(error)))
+        let on_one_line = |error: toml_edit::de::Error| error.to_string().trim().replace('\n', " ");
+        let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+        text.and_then(|text| toml_edit::de::from_str(&text).map_err(on_one_line))
+            .map_err(|reason| format!("{}: {reason}", path.display()))
     }
 
     /// Its actions, without the plugin's id.
@@ -81,44 +88,19 @@ impl Manifest {
         which::which_in(program, std::env::var_os("PATH"), root).ok()
     }
 
+    fn items(&self) -> impl Iterator<Item = &Item> {
+        [&self.startup, &self.actions, &self.events, &self.panes].into_iter().flatten()
+    }
+
     /// The programs that it starts, each once, as the manifest has them.
     pub(crate) fn programs(&self) -> Vec<&str> {
-        let items = [&self.startup, &self.actions, &self.events, &self.panes];
-        let mut programs: Vec<&str> =
-            items.into_iter().flatten().filter_map(|item| item.command.first()).map(String::as_str).collect();
-        programs.sort_unstable();
-        programs.dedup();
-        programs
+        once(self.items().filter_map(|item| item.command.first()).map(String::as_str))
     }
 
     /// The files that it starts, or has an interpreter start, each once, as the manifest has them: a program with a
     /// slash is meant from the plugin's root on, a bare name comes from PATH (docs/measured/herdr.md 5).
     pub(crate) fn files(&self) -> Vec<&str> {
-        const INTERPRETERS: [&str; 9] =
-            ["sh", "bash", "dash", "zsh", "bun", "node", "deno", "python3", "python"];
-        let items = [&self.startup, &self.actions, &self.events, &self.panes];
-        let of_one = |item: &'_ Item| -> Vec<usize> {
-            let Some(program) = item.command.first() else { return Vec::new() };
-            let mut found: Vec<usize> = program.contains('/').then_some(0).into_iter().collect();
-            let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if INTERPRETERS.contains(&name) {
-                let script = item.command.iter().skip(1).position(|word| word != "run").map(|at| at + 1);
-                let is_file = |at: &usize| {
-                    let word = &item.command[*at];
-                    !word.starts_with('-') && word.contains(['/', '.'])
-                };
-                found.extend(script.filter(is_file));
-            }
-            found
-        };
-        let mut files: Vec<&str> = items
-            .into_iter()
-            .flatten()
-            .flat_map(|item| of_one(item).into_iter().map(|at| item.command[at].as_str()))
-            .collect();
-        files.sort_unstable();
-        files.dedup();
-        files
+        once(self.items().flat_map(Item::files))
     }
 
     /// Whether the plugin in `root` runs on Bun: a command says so, a lock file of Bun's lies there, or the
@@ -135,6 +117,10 @@ impl Manifest {
         });
         self.programs().iter().any(named) || locked || scripted
     }
+}
+
+fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 #[cfg(test)]
@@ -183,7 +169,7 @@ mod tests {
     #[test]
     fn a_missing_or_broken_manifest_is_named() {
         let dir = folder(&[("herdr-plugin.toml", "id = ")]);
-        assert!(Manifest::read(dir.path()).unwrap_err().to_string().contains("herdr-plugin.toml"));
+        assert!(Manifest::read(dir.path()).unwrap_err().contains("herdr-plugin.toml"));
         assert!(Manifest::read(&dir.path().join("absent")).is_err());
     }
 }

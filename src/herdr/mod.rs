@@ -5,7 +5,6 @@ mod client;
 mod diagnostics;
 mod invocation;
 mod manifest;
-mod notice;
 mod pane;
 mod plugin_pane;
 mod registry;

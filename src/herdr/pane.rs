@@ -1,4 +1,4 @@
-//! Panes: their ids, what Herdr says about them, and what may be done to them.
+//! Panes: their ids, what Herdr says about them, what may be done to them, and short messages on them.
 
 use super::client::{Herdr, HerdrError};
 use crate::text_type::text_type;
@@ -87,9 +87,8 @@ impl Herdr {
     /// See [`HerdrError`].
     pub(crate) fn panes(&self) -> Result<Vec<Pane>, HerdrError> {
         let result = self.call(["pane", "list"])?;
-        let rows = result.get("panes").and_then(Value::as_array).cloned().unwrap_or_default();
-        rows.iter()
-            .map(|row| Pane::parse(row).ok_or_else(|| HerdrError::Failed("a pane without ids".into())))
+        let rows = result["panes"].as_array().into_iter().flatten();
+        rows.map(|row| Pane::parse(row).ok_or_else(|| HerdrError::Failed("a pane without ids".into())))
             .collect()
     }
 
@@ -149,17 +148,14 @@ impl Herdr {
     /// See [`HerdrError`].
     pub(crate) fn foreground(&self, id: &PaneId) -> Result<Foreground, HerdrError> {
         let result = self.call(["pane", "process-info", "--pane", id.as_str()])?;
-        let info = result.get("process_info").unwrap_or(&Value::Null);
-        let rows = info.get("foreground_processes").and_then(Value::as_array).cloned().unwrap_or_default();
+        let info = &result["process_info"];
+        let rows = info["foreground_processes"].as_array().into_iter().flatten();
+        let process = |row: &Value| {
+            (row["pid"].as_i64().unwrap_or(-1), row["name"].as_str().unwrap_or_default().to_owned())
+        };
         Ok(Foreground {
-            shell_pid: info.get("shell_pid").and_then(Value::as_i64).unwrap_or(-1),
-            processes: rows
-                .iter()
-                .map(|row| {
-                    let name = row.get("name").and_then(Value::as_str).unwrap_or_default();
-                    (row.get("pid").and_then(Value::as_i64).unwrap_or(-1), name.to_owned())
-                })
-                .collect(),
+            shell_pid: info["shell_pid"].as_i64().unwrap_or(-1),
+            processes: rows.map(process).collect(),
         })
     }
 
@@ -194,6 +190,40 @@ pub(super) fn short(text: &str, most: usize) -> String {
     text.chars().take(most - 1).chain(['…']).collect()
 }
 
+/// How long a title stays on a pane.
+const TITLE: Duration = Duration::from_secs(6);
+/// Herdr cuts the title and the body of a toast after so many characters (docs/measured/herdr.md 8.3), in the middle
+/// of a command too.
+const LONGEST: (usize, usize) = (80, 240);
+
+impl Herdr {
+    /// Shows `text` once: as a toast if Herdr shows toasts, else as the title of `pane`.
+    /// Best effort: what cannot be shown stands in the plugin's log.
+    pub(crate) fn notice(&self, text: &str, pane: Option<&PaneId>) {
+        // Off is the default, and the exit code is 0 all the same (docs/measured/herdr.md 8.3).
+        let (title, body) = parts(text);
+        let body = body.as_deref().map_or(vec![], |body| vec!["--body", body]);
+        let toast = self.call([&["notification", "show", &title, "--sound", "none"], &body[..]].concat());
+        let shown = toast.is_ok_and(|result| result.get("shown").and_then(Value::as_bool) == Some(true));
+        if let (false, Some(pane)) = (shown, pane) {
+            let _best_effort = self.show_title(pane, &title, TITLE);
+        }
+    }
+}
+
+/// What happened as the title, and what to do about it, when both are too long for one.
+fn parts(text: &str) -> (String, Option<String>) {
+    let (title, body) = LONGEST;
+    let ends = ["\n", "  ", "; "].into_iter().filter_map(|end| text.find(end)).min();
+    match ends.filter(|at| text.chars().count() > title && text[..*at].chars().count() <= title) {
+        Some(at) => {
+            let rest: Vec<&str> = text[at..].trim_start_matches(';').split_whitespace().collect();
+            (text[..at].to_owned(), Some(short(&rest.join(" "), body)))
+        }
+        None => (short(text, title), None),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,5 +246,18 @@ mod tests {
         assert!("w1:pA".parse::<PaneId>().is_ok());
         assert!("--current".parse::<PaneId>().is_err());
         assert!("w1 p1".parse::<PaneId>().is_err());
+    }
+
+    #[test]
+    fn a_command_is_not_cut_in_a_toast() {
+        let undo = "createos-sandbox herdr undo hd-shop-a1b2c3";
+        let told = format!("box hd-shop-a1b2c3 was deleted; what came home can still be taken back: {undo}");
+        let rest = format!("what came home can still be taken back: {undo}");
+        assert_eq!(parts(&told), ("box hd-shop-a1b2c3 was deleted".into(), Some(rest)));
+        let told =
+            format!("12 files of box hd-shop-a1b2c3 came home to ~/shop: +1 -0\n  take it back with: {undo}");
+        assert_eq!(parts(&told).1, Some(format!("take it back with: {undo}")));
+        assert_eq!(parts("box hd-x runs; all is well"), ("box hd-x runs; all is well".into(), None));
+        assert_eq!(parts(&"x".repeat(90)).0.chars().count(), 80);
     }
 }

@@ -16,8 +16,6 @@ pub(crate) struct Plugin {
     /// The folder with its manifest; a real path.
     #[serde(rename = "plugin_root", default)]
     pub(crate) root: PathBuf,
-    #[serde(rename = "manifest_path", default)]
-    pub(crate) manifest: PathBuf,
     #[serde(default = "yes")]
     pub(crate) enabled: bool,
     #[serde(default)]
@@ -82,9 +80,7 @@ impl Plugin {
             reference: self.source.requested_ref.clone(),
         })
     }
-}
 
-impl Plugin {
     /// The commit that Herdr checked out, of one from GitHub.
     pub(crate) fn commit(&self) -> Option<&str> {
         let commit = self.source.resolved_commit.as_deref()?;
@@ -92,21 +88,12 @@ impl Plugin {
     }
 }
 
-/// Why the registry could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {reason}", path.display())]
-pub(crate) struct BadRegistry {
-    pub(crate) path: PathBuf,
-    /// What is wrong with it.
-    pub(crate) reason: String,
-}
-
 /// The registered plugins; none without a registry.
 ///
 /// # Errors
-/// The file cannot be read, or is not a list of plugins: Herdr refuses every plugin call then.
-pub(crate) fn read_registry(path: &Path) -> Result<Vec<Plugin>, BadRegistry> {
-    let bad = |reason: String| BadRegistry { path: path.into(), reason };
+/// The file cannot be read, or is not a list of plugins: Herdr refuses every plugin call then. With its path.
+pub(crate) fn read_registry(path: &Path) -> Result<Vec<Plugin>, String> {
+    let bad = |reason: String| format!("{}: {reason}", path.display());
     match read_regular(path).if_there().map_err(|error| bad(error.to_string()))? {
         Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string())),
         None => Ok(Vec::new()),
@@ -151,6 +138,6 @@ mod tests {
         let path = dir.path().join("plugins.json");
         assert_eq!(read_registry(&path).unwrap(), []);
         std::fs::write(&path, "{").unwrap();
-        assert!(read_registry(&path).unwrap_err().to_string().contains("plugins.json"));
+        assert!(read_registry(&path).unwrap_err().contains("plugins.json"));
     }
 }

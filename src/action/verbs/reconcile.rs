@@ -15,13 +15,13 @@ pub(crate) fn reconcile(context: &ActionContext) -> Result<String> {
         let count = context.store.update(|state| {
             // The terminal is the identity: it stays over moves.
             let shows = |record: &&Record| {
-                record.socket == socket && record.terminal.as_ref() == Some(&moved.pane.terminal)
+                record.socket == socket && record.terminal.as_ref() == Some(&moved.terminal)
             };
             let ids: Vec<_> = state.records.iter().filter(shows).map(|record| record.id.clone()).collect();
-            ids.iter().for_each(|id| state.bind(id, socket, &moved.pane));
+            ids.iter().for_each(|id| state.bind(id, socket, &moved));
             Ok(ids.len())
         })?;
-        return Ok(format!("{count} boxes follow pane {}", moved.pane.id));
+        return Ok(format!("{count} boxes follow pane {}", moved.id));
     }
     if context.invocation.event.as_deref() != Some("startup") {
         return Ok("nothing to do".into());

@@ -83,7 +83,7 @@ impl BuildChange {
 /// # Errors
 /// The manifest cannot be read any more.
 pub(crate) fn missing_file(root: &Path) -> Result<Option<String>> {
-    let manifest = Manifest::read(root).map_err(|bad| Error::failed(bad.to_string()))?;
+    let manifest = Manifest::read(root).map_err(Error::failed)?;
     let script = manifest.files().into_iter().find(|file| !root.join(file).is_file());
     let program = || manifest.programs().into_iter().find(|name| Manifest::resolve(root, name).is_none());
     Ok(script.or_else(program).map(str::to_owned))

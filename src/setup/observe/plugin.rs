@@ -58,9 +58,9 @@ pub(crate) fn bundled_files(paths: &Paths) -> BTreeMap<&'static str, Vec<u8>> {
 /// The plugin under our id in Herdr's registry.
 pub(crate) fn registered(paths: &Paths) -> Result<Option<Registered>, String> {
     let registry = paths.herdr_config_dir().join("plugins.json");
-    let plugins = read_registry(&registry).map_err(|error| error.to_string())?;
+    let plugins = read_registry(&registry)?;
     Ok(plugins.into_iter().find(|plugin| plugin.id == PLUGIN_ID).map(|plugin| {
-        let manifest = Manifest::read(&plugin.root).map_err(|error| error.to_string());
+        let manifest = Manifest::read(&plugin.root);
         let runs_on_bun = manifest.as_ref().is_ok_and(|manifest| manifest.runs_on_bun(&plugin.root));
         Registered { plugin, manifest, runs_on_bun }
     }))
