@@ -3,10 +3,9 @@
 use super::Wanted;
 use super::chord::Chord;
 use super::owners::{Holder, Owners};
+use serde::Deserialize;
 use std::collections::HashMap;
-
-/// After `prefix+alt+<the same letter>`: shifted letters that no default of Herdr's has.
-const SPARE: [char; 7] = ['e', 'm', 'o', 'q', 'u', 'v', 'z'];
+use std::sync::LazyLock;
 
 /// What a missing action gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +67,21 @@ pub(super) fn choose(owners: &Owners, missing: &[&Wanted]) -> Vec<Placed> {
     placed
 }
 
-fn others(first: Chord) -> impl Iterator<Item = Chord> {
-    let alt = first.letter().map(|letter| format!("prefix+alt+{letter}"));
-    let spare = SPARE.iter().map(|letter| format!("prefix+shift+{letter}"));
-    alt.into_iter().chain(spare).map(|text| text.parse().expect("a chord of modifiers and a letter"))
+/// What of `templates/herdr.toml` is read here.
+#[derive(Deserialize)]
+struct Template {
+    spare: Vec<String>,
+}
+
+/// What an action may get whose first choice is taken, best first.
+pub(crate) fn others(first: Chord) -> impl Iterator<Item = Chord> {
+    static SPARE: LazyLock<Template> = LazyLock::new(|| {
+        toml_edit::de::from_str(include_str!("../../templates/herdr.toml"))
+            .expect("the template in this binary is tested")
+    });
+    let letter = first.letter().map(String::from);
+    SPARE.spare.iter().filter_map(move |text| match &letter {
+        Some(letter) => text.replace('*', letter).parse().ok(),
+        None => text.parse().ok().filter(|_| !text.contains('*')),
+    })
 }

@@ -1,5 +1,6 @@
 //! Chords in Herdr's syntax and normal form (docs/measured/herdr.md 3.2).
 
+use super::key::Key;
 use std::fmt;
 use std::str::FromStr;
 
@@ -52,22 +53,6 @@ struct Modifiers {
     hyper: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Key {
-    Char(char),
-    Enter,
-    Esc,
-    Tab,
-    /// Shift and tab: one key to a terminal, so it carries no shift of its own.
-    BackTab,
-    Backspace,
-    Left,
-    Right,
-    Up,
-    Down,
-    F(u8),
-}
-
 impl Modifiers {
     /// Takes one word; false when it is no modifier.
     fn take(&mut self, word: &str) -> bool {
@@ -80,36 +65,6 @@ impl Modifiers {
             _ => return false,
         }
         true
-    }
-}
-
-impl Key {
-    fn named(word: &str) -> Option<Self> {
-        Some(match word.to_lowercase().as_str() {
-            "space" => Self::Char(' '),
-            "enter" | "return" => Self::Enter,
-            "esc" | "escape" => Self::Esc,
-            "tab" => Self::Tab,
-            "backspace" | "bs" => Self::Backspace,
-            "left" => Self::Left,
-            "right" => Self::Right,
-            "up" => Self::Up,
-            "down" => Self::Down,
-            "minus" => Self::Char('-'),
-            "comma" => Self::Char(','),
-            "period" => Self::Char('.'),
-            "slash" => Self::Char('/'),
-            "backslash" => Self::Char('\\'),
-            "quote" => Self::Char('\''),
-            "double_quote" | "double-quote" => Self::Char('"'),
-            "semicolon" => Self::Char(';'),
-            "colon" => Self::Char(':'),
-            "percent" => Self::Char('%'),
-            "ampersand" => Self::Char('&'),
-            "backtick" => Self::Char('`'),
-            "plus" => Self::Char('+'),
-            _ => return None,
-        })
     }
 }
 
@@ -268,21 +223,7 @@ impl fmt::Display for Stroke {
         if hyper {
             f.write_str("hyper+")?;
         }
-        match self.key {
-            Key::Char(' ') => f.write_str("space"),
-            Key::Char('+') => f.write_str("plus"),
-            Key::Char(letter) => write!(f, "{letter}"),
-            Key::Enter => f.write_str("enter"),
-            Key::Esc => f.write_str("esc"),
-            Key::Tab => f.write_str("tab"),
-            Key::BackTab => f.write_str("shift+tab"),
-            Key::Backspace => f.write_str("backspace"),
-            Key::Left => f.write_str("left"),
-            Key::Right => f.write_str("right"),
-            Key::Up => f.write_str("up"),
-            Key::Down => f.write_str("down"),
-            Key::F(number) => write!(f, "f{number}"),
-        }
+        self.key.fmt(f)
     }
 }
 

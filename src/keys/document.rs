@@ -114,10 +114,7 @@ impl<'a> Document<'a> {
                 .iter()
                 .map(|value| match (value, value.span()) {
                     (Value::InlineTable(table), Some(span)) => self.entry(table, Some(span)),
-                    (_, span) => Err(KeysError::Shape {
-                        line: self.lines.number(span.map_or(0, |span| span.start)),
-                        what: "an entry of keys.command must be a table".into(),
-                    }),
+                    (_, span) => Err(wrong(self.line_of(span), "an entry of keys.command must be a table")),
                 })
                 .collect(),
             _ => Ok(Vec::new()),
@@ -129,7 +126,7 @@ impl<'a> Document<'a> {
         let Some((key, item)) = self.keys()?.and_then(|keys| keys.get_key_value(name)) else {
             return Ok(None);
         };
-        let line = self.lines.number(key.span().map_or(0, |span| span.start));
+        let line = self.line_of(key.span());
         match texts(item) {
             Some(chords) => Ok(Some(Field { line, chords })),
             None => Err(self.unreadable(name, "must be text or a list of texts")),
@@ -143,17 +140,14 @@ impl<'a> Document<'a> {
             return Err(self.unreadable("indexed", "must be a table"));
         };
         let Some((key, item)) = table.get_key_value(name) else { return Ok(None) };
-        let line = self.lines.number(key.span().map_or(0, |span| span.start));
+        let line = self.line_of(key.span());
         let text = item.as_str().ok_or_else(|| self.unreadable("indexed", "must hold texts"))?;
         Ok(Some(Field { line, chords: vec![text.into()] }))
     }
 
     fn keys(&self) -> Result<Option<&dyn TableLike>, KeysError> {
         let Some((key, item)) = self.root().get_key_value("keys") else { return Ok(None) };
-        item.as_table_like().map(Some).ok_or_else(|| KeysError::Shape {
-            line: self.lines.number(key.span().map_or(0, |span| span.start)),
-            what: "keys must be a table".into(),
-        })
+        item.as_table_like().map(Some).ok_or_else(|| wrong(self.line_of(key.span()), "keys must be a table"))
     }
 
     fn entry(&self, table: &dyn TableLike, span: Option<Range<usize>>) -> Result<Entry, KeysError> {
@@ -162,22 +156,16 @@ impl<'a> Document<'a> {
         let text = |name: &str| match table.get(name).map(Item::as_str) {
             None => Ok(None),
             Some(Some(text)) => Ok(Some(text.to_owned())),
-            Some(None) => Err(KeysError::Shape { line, what: format!("{name} must be text") }),
+            Some(None) => Err(wrong(line, format!("{name} must be text"))),
         };
         let is_plugin_action = match text("type")?.as_deref() {
             Some("plugin_action") => true,
             None | Some("shell" | "pane" | "popup") => false,
-            Some(_) => {
-                let what = "type must be shell, pane, popup or plugin_action".into();
-                return Err(KeysError::Shape { line, what });
-            }
+            Some(_) => return Err(wrong(line, "type must be shell, pane, popup or plugin_action")),
         };
         let chords = match table.get("key") {
             None => Vec::new(),
-            Some(item) => texts(item).ok_or_else(|| KeysError::Shape {
-                line,
-                what: "key must be text or a list of texts".into(),
-            })?,
+            Some(item) => texts(item).ok_or_else(|| wrong(line, "key must be text or a list of texts"))?,
         };
         Ok(Entry {
             first_field: table
@@ -202,9 +190,16 @@ impl<'a> Document<'a> {
             .get("keys")
             .and_then(Item::as_table_like)
             .and_then(|keys| keys.get_key_value(name)?.0.span());
-        let line = self.lines.number(span.map_or(0, |span| span.start));
-        KeysError::Shape { line, what: format!("keys.{name} {what}") }
+        wrong(self.line_of(span), format!("keys.{name} {what}"))
     }
+
+    fn line_of(&self, span: Option<Range<usize>>) -> usize {
+        self.lines.number(span.map_or(0, |span| span.start))
+    }
+}
+
+fn wrong(line: usize, what: impl Into<String>) -> KeysError {
+    KeysError::Shape { line, what: what.into() }
 }
 
 /// Text, or a list of texts.

@@ -7,8 +7,8 @@ mod block;
 mod builtins;
 mod choose;
 mod chord;
-mod comments;
 mod document;
+mod key;
 mod lines;
 mod marker;
 mod meaning;
@@ -22,7 +22,7 @@ mod unmerge;
 mod tests;
 
 pub(crate) use block::block;
-pub(crate) use choose::Placed;
+pub(crate) use choose::{Placed, others};
 pub(crate) use chord::Chord;
 pub(crate) use marker::without_markers;
 pub(crate) use merge::{Added, Patch, merge};

@@ -69,8 +69,8 @@ pub(crate) fn observe(text: &[u8], wanted: &[Wanted]) -> Result<Observed, KeysEr
             Some(first) => State::Bound {
                 live: ours
                     .iter()
-                    .flat_map(|i| owners.bound(*i).live.iter())
-                    .map(|c| live(&owners, *c))
+                    .flat_map(|i| &owners.bound(*i).live)
+                    .map(|chord| Live { chord: *chord, displaces: owners.default_of(*chord).map(Into::into) })
                     .collect(),
                 lost: ours.iter().flat_map(|i| owners.bound(*i).lost.iter().cloned()).collect(),
                 line: entries[*first].line,
@@ -117,10 +117,6 @@ pub(crate) fn chords_of(text: &[u8], command: &str) -> Result<Vec<Chord>, KeysEr
     let owners = Owners::of(&document, &entries)?;
     let ours = (0..entries.len()).filter(|i| entries[*i].is(command));
     Ok(ours.flat_map(|i| owners.bound(i).live.iter().copied()).collect())
-}
-
-fn live(owners: &Owners, chord: Chord) -> Live {
-    Live { chord, displaces: owners.default_of(chord).map(Into::into) }
 }
 
 impl Action {

@@ -1,8 +1,7 @@
 //! Taking our bindings out again: by the exact edit where it still stands, else by meaning.
 
-use super::comments::comments;
 use super::document::{Document, Entry, Shape};
-use super::lines::{Lines, is_blank};
+use super::lines::{Lines, comments, is_blank};
 use super::marker::{MARKER, below_markers, directly_above, is_ours, line_above, without_lone};
 use super::meaning::{Meaning, means};
 use super::merge::{Added, Binding, comma};

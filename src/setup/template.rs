@@ -3,6 +3,7 @@
 use crate::keys::Chord;
 use crate::version::Version;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::sync::LazyLock;
 
 /// What Herdr has to look like.
@@ -10,6 +11,9 @@ use std::sync::LazyLock;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Template {
     pub(crate) title: String,
+    /// Read by `keys`.
+    #[serde(rename = "spare")]
+    _spare: IgnoredAny,
     pub(crate) plugin: PluginTemplate,
     pub(crate) requirements: Vec<Requirement>,
     pub(crate) keys: Vec<KeyTemplate>,

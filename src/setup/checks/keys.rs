@@ -81,16 +81,13 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
             "delete" => "deletes a box, after a question,".to_owned(),
             action => format!("runs {action}"),
         };
+        let own =
+            template::herdr().keys.iter().find(|key| key.action == action).map_or(chord, |key| key.chord);
+        let spare = keys::others(own).next().map_or_else(|| "CHORD".into(), |spare| spare.to_string());
         Check::note("keys", format!("{chord} {what} here; Herdr's {field} has no key"))
-            .fix(context.request.with_key(&action, &format!("prefix+alt+{}", letter(&action))))
+            .fix(context.request.with_key(&action, &spare))
     }));
     checks
-}
-
-/// The letter of the action's own chord.
-fn letter(action: &str) -> char {
-    let key = template::herdr().keys.iter().find(|key| key.action == action);
-    key.and_then(|key| key.chord.letter()).unwrap_or('z')
 }
 
 /// What a setup would bind now.

@@ -199,9 +199,9 @@ fn note_placed(plan: &mut Plan, request: &Request, placed: &[Placed], text: &[u8
     }
 }
 
-/// What would leave Herdr its default: `prefix+alt+` and the same letter, or what a merge gives in its place.
+/// What would leave Herdr its default: the first of the spare chords, or what a merge gives in its place.
 fn displaced(request: &Request, action: &str, field: &str, chord: Chord, text: &[u8]) -> Displaced {
-    let alt: Option<Chord> = chord.letter().and_then(|letter| format!("prefix+alt+{letter}").parse().ok());
+    let alt = keys::others(chord).next();
     let chosen = alt.and_then(|alt| {
         let merged = keys::merge(text, &request.clone().choosing(action, alt).keys).ok()?;
         let placed = merged.placed.into_iter().find(|placed| placed.action == action)?;
