@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::fs::{Mode, write_atomic};
 use crate::ui;
 use clap::{Command, CommandFactory};
-use serde::Serialize;
+use serde_json::json;
 use std::path::Path;
 
 /// Prints the completion script of a shell.
@@ -58,29 +58,16 @@ fn page(command: &Command) -> Result<(String, Vec<u8>)> {
     Ok((name, text))
 }
 
-/// What `version --json` prints.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Version {
-    schema_version: u32,
-    name: &'static str,
-    version: &'static str,
-    os: &'static str,
-    arch: &'static str,
-}
-
 /// Prints the version, as one line or as one JSON document.
 pub(crate) fn version(args: &VersionArgs) -> Exit {
-    let version = Version {
-        schema_version: 1,
-        name: env!("CARGO_PKG_NAME"),
-        version: env!("CARGO_PKG_VERSION"),
-        os: std::env::consts::OS,
-        arch: std::env::consts::ARCH,
-    };
-    match args.json {
-        true => ui::line(serde_json::to_string_pretty(&version).expect("plain text is JSON")),
-        false => ui::line(format!("{} {} ({} {})", version.name, version.version, version.os, version.arch)),
-    }
+    let [name, version] = [env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")];
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    ui::line(match args.json {
+        true => format!(
+            "{:#}",
+            json!({ "schemaVersion": 1, "name": name, "version": version, "os": os, "arch": arch })
+        ),
+        false => format!("{name} {version} ({os} {arch})"),
+    });
     Exit::DONE
 }

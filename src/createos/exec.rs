@@ -28,7 +28,8 @@ printf '\n%s>%d\n' "$m" "$c"; printf '\n%s>%d\n' "$m" "$c" >&2"#;
 
 const VERB: &str = "sandbox exec";
 /// The pauses before a question is asked again.
-const RETRIES: [Duration; 3] = [Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
+pub(super) const RETRIES: [Duration; 3] =
+    [Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 /// How much of what an unfinished script printed is told.
 const TOLD: usize = 300;
 
@@ -109,13 +110,7 @@ impl Provider {
         args: &[&str],
         limit: Duration,
     ) -> Result<Said, Failure> {
-        for pause in RETRIES {
-            match self.exec(id, script, args, limit) {
-                Err(failure) if failure.may_pass() => self.rest(VERB, pause)?,
-                answered => return answered,
-            }
-        }
-        self.exec(id, script, args, limit)
+        self.again_after(VERB, &RETRIES, || self.exec(id, script, args, limit))
     }
 
     /// The failure of a script whose end did not come: the CLI's own words before our guess. An error frame of a stream

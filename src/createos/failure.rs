@@ -46,28 +46,23 @@ impl Failure {
 
     /// Whether what the call asked for may have happened all the same, because the service did not clearly refuse it.
     pub(crate) fn may_have_happened(&self) -> bool {
-        match self.refusal {
+        // A new box may be unknown for a moment to a service that has just made it (docs/measured/createos-cli.md 3.11):
+        // "not found" is no clear no.
+        !matches!(
+            self.refusal,
             Refusal::SignedOut
-            | Refusal::NameTaken
-            | Refusal::Cap
-            | Refusal::DailyCap
-            | Refusal::Shape
-            | Refusal::Credit
-            | Refusal::Rate
-            | Refusal::LifecycleBroken
-            | Refusal::Paused
-            | Refusal::NotYetUp
-            | Refusal::NotStarted
-            | Refusal::Rejected => false,
-            // A new box may be unknown for a moment to a service that has just made it (docs/measured/createos-cli.md
-            // 3.11).
-            Refusal::NotFound
-            | Refusal::NoBash
-            | Refusal::Cut
-            | Refusal::TimedOut
-            | Refusal::Interrupted
-            | Refusal::Other => true,
-        }
+                | Refusal::NameTaken
+                | Refusal::Cap
+                | Refusal::DailyCap
+                | Refusal::Shape
+                | Refusal::Credit
+                | Refusal::Rate
+                | Refusal::LifecycleBroken
+                | Refusal::Paused
+                | Refusal::NotYetUp
+                | Refusal::NotStarted
+                | Refusal::Rejected
+        )
     }
 
     /// Whether the same call may succeed soon: it was not refused, the connection or the service failed.
@@ -106,41 +101,37 @@ impl std::error::Error for Failure {}
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
-        let error = Self::failed(failure.to_string());
-        match failure.refusal {
-            Refusal::SignedOut => error.help(format!("sign in with: {}", command::createos(["login"]))),
-            Refusal::NotStarted => {
-                error.help(format!("check the setup with: {}", command::setup().flag("--doctor")))
+        let help = match failure.refusal {
+            Refusal::SignedOut => format!("sign in with: {}", command::createos(["login"])),
+            Refusal::NotStarted => format!("check the setup with: {}", command::setup().flag("--doctor")),
+            Refusal::Credit => "the account has no credit left: top it up, then try again".into(),
+            Refusal::Rate => "wait a minute, then try again".into(),
+            Refusal::Cap => {
+                let boxes = command::action("boxes");
+                format!("paused boxes count too, only deleting one makes room: {boxes}")
             }
-            Refusal::Credit => error.help("the account has no credit left: top it up, then try again"),
-            Refusal::Rate => error.help("wait a minute, then try again"),
-            Refusal::Cap => error.help(format!(
-                "paused boxes count too, only deleting one makes room: {}",
-                command::action("boxes")
-            )),
-            Refusal::DailyCap => error.help("the account's daily number is used up: try again tomorrow"),
+            Refusal::DailyCap => "the account's daily number is used up: try again tomorrow".into(),
             Refusal::Shape => {
-                error.help(format!("pick a shape of your plan: {}", command::createos(["sandbox", "shapes"])))
+                format!("pick a shape of your plan: {}", command::createos(["sandbox", "shapes"]))
             }
-            Refusal::NoBash => error.help(format!(
-                "use an image that has bash, git, tar and curl: {}",
-                command::setup().with("--rootfs", "NAME").flag("--force")
-            )),
-            Refusal::LifecycleBroken => error
-                .help(format!(
-                    "this createos cannot pause or resume a box; upgrade it with: {}",
-                    command::createos(["upgrade"])
-                ))
-                .help("or rely on autoPause in config.json, which the service does by itself"),
-            Refusal::Paused => error.help(format!("bring the box back with: {}", command::action("attach"))),
-            Refusal::NotYetUp => error.help("the box is on its way: try again in a moment"),
-            Refusal::NotFound
-            | Refusal::NameTaken
-            | Refusal::Cut
-            | Refusal::TimedOut
-            | Refusal::Interrupted
-            | Refusal::Rejected
-            | Refusal::Other => error,
+            Refusal::NoBash => {
+                let setup = command::setup().with("--rootfs", "NAME").flag("--force");
+                format!("use an image that has bash, git, tar and curl: {setup}")
+            }
+            Refusal::LifecycleBroken => {
+                let upgrade = command::createos(["upgrade"]);
+                format!("this createos cannot pause or resume a box; upgrade it with: {upgrade}")
+            }
+            Refusal::Paused => format!("bring the box back with: {}", command::action("attach")),
+            Refusal::NotYetUp => "the box is on its way: try again in a moment".into(),
+            _ => return Self::failed(failure.to_string()),
+        };
+        let error = Self::failed(failure.to_string()).help(help);
+        match failure.refusal {
+            Refusal::LifecycleBroken => {
+                error.help("or rely on autoPause in config.json, which the service does by itself")
+            }
+            _ => error,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Work in a box that may take minutes: a process of its own there, which a lost connection does not end. It is asked
 //! again and again how far it is; its output is in a file there and read piece by piece.
 
-use super::exec::{NAME, UNGUARD};
+use super::exec::{NAME, RETRIES, UNGUARD};
 use super::process::ProcessView;
 use super::provider::ASK;
 use super::{BoxId, Failure, ProcessId, Provider, Refusal};
@@ -41,8 +41,6 @@ const FIRST_RETRY: Duration = Duration::from_millis(500);
 const LONGEST_RETRY: Duration = Duration::from_secs(15);
 /// After so long without an answer the connection is given up.
 const GIVE_UP: Duration = Duration::from_secs(180);
-/// How often the start itself is tried.
-const STARTS: u32 = 3;
 
 impl Provider {
     /// Runs `bash -c SCRIPT createos-sandbox ARGS…` in the box as a process of its own and waits for its end. `heard`
@@ -88,15 +86,7 @@ impl Provider {
 
     /// Starts it. A start that may have happened is repeated: the second one of two does nothing.
     fn start_job(&self, id: &BoxId, words: &[&str]) -> Result<ProcessId, Failure> {
-        let mut pause = FIRST_RETRY;
-        for _ in 1..STARTS {
-            match self.start_job_once(id, words) {
-                Err(failure) if failure.may_pass() => self.rest(VERB, pause)?,
-                started => return started,
-            }
-            pause *= 2;
-        }
-        self.start_job_once(id, words)
+        self.again_after(VERB, &RETRIES[..2], || self.start_job_once(id, words))
     }
 
     fn start_job_once(&self, id: &BoxId, words: &[&str]) -> Result<ProcessId, Failure> {

@@ -158,6 +158,22 @@ impl Provider {
         act()
     }
 
+    /// Does `act`, and again after each of these pauses while it may succeed soon.
+    pub(super) fn again_after<T>(
+        &self,
+        verb: &str,
+        pauses: &[Duration],
+        act: impl Fn() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        for pause in pauses {
+            match act() {
+                Err(failure) if failure.may_pass() => self.rest(verb, *pause)?,
+                done => return done,
+            }
+        }
+        act()
+    }
+
     /// Waits so long.
     ///
     /// # Errors

@@ -24,36 +24,32 @@ pub(crate) enum Status {
     Unknown(String),
 }
 
+/// The provider's words.
+const WORDS: [(&str, Status); 9] = [
+    ("creating", Status::Creating),
+    ("running", Status::Running),
+    ("pausing", Status::Pausing),
+    ("paused", Status::Paused),
+    ("resuming", Status::Resuming),
+    ("forking", Status::Forking),
+    ("destroying", Status::Destroying),
+    ("destroyed", Status::Destroyed),
+    ("failed", Status::Failed),
+];
+
 impl Status {
     /// The status for the provider's word.
     pub(crate) fn parse(word: &str) -> Self {
-        match word {
-            "creating" => Self::Creating,
-            "running" => Self::Running,
-            "pausing" => Self::Pausing,
-            "paused" => Self::Paused,
-            "resuming" => Self::Resuming,
-            "forking" => Self::Forking,
-            "destroying" => Self::Destroying,
-            "destroyed" => Self::Destroyed,
-            "failed" | "error" => Self::Failed,
-            other => Self::Unknown(other.chars().take(40).collect()),
-        }
+        let word = if word == "error" { "failed" } else { word };
+        let known = WORDS.iter().find(|(known, _)| *known == word).map(|(_, status)| status.clone());
+        known.unwrap_or_else(|| Self::Unknown(word.chars().take(40).collect()))
     }
 
     /// The provider's word.
     pub(crate) fn word(&self) -> &str {
         match self {
-            Self::Creating => "creating",
-            Self::Running => "running",
-            Self::Pausing => "pausing",
-            Self::Paused => "paused",
-            Self::Resuming => "resuming",
-            Self::Forking => "forking",
-            Self::Destroying => "destroying",
-            Self::Destroyed => "destroyed",
-            Self::Failed => "failed",
             Self::Unknown(word) => word,
+            known => WORDS.iter().find(|(_, status)| status == known).map_or("", |(word, _)| word),
         }
     }
 
