@@ -1,12 +1,10 @@
 //! Setting Herdr up for sandboxed agents, and taking it back: desired, observed, plan, apply, receipt, undo.
 //! The doctor renders the same observation.
 
-mod annotations;
 mod bundle;
 mod carry_out;
 mod change;
 mod checks;
-mod doctor;
 mod install;
 mod observe;
 mod offer;

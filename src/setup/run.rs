@@ -1,10 +1,13 @@
 //! `createos-sandbox setup`: from the command line to the exit code, and the one document of `--json`.
 
-use super::change::half_way;
+use super::change;
+use super::checks::{self, check, context::Context};
+use super::observe::observe;
+use super::render;
 use super::report::Report;
 use super::request::{Request, Task};
 use super::talk::Talk;
-use super::{doctor, set_up, take_back};
+use super::{set_up, take_back};
 use crate::cli::SetupArgs;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -36,17 +39,29 @@ pub(crate) fn run(args: &SetupArgs) -> Result<Exit> {
 fn carry_out(args: &SetupArgs, report: &mut Report) -> Result<Exit> {
     let request = Request::parse(args, |name| std::env::var(name).ok())?;
     let paths = Paths::from_env()?;
-    crate::exec::end_together(ui::is_asking, half_way::last_words)
+    crate::exec::end_together(ui::is_asking, change::last_words)
         .map_err(|source| Error::cannot_run(format!("signals cannot be watched: {source}")))?;
     if request.task != Task::Doctor {
         paths.refuse_foreign_home(paths.home())?;
     }
     let talk = Talk { request: &request, paths: &paths };
     match request.task {
-        Task::Doctor => Ok(doctor::examine(&talk, report)),
+        Task::Doctor => Ok(examine(&talk, report)),
         Task::Setup => set_up::set_up(&talk, report),
         Task::Undo => take_back::take_back(&talk, report),
     }
+}
+
+/// Looks at everything and says what is wrong; the exit code.
+fn examine(talk: &Talk<'_>, report: &mut Report) -> Exit {
+    let observed = observe(talk.paths, talk.request);
+    let context = Context::new(talk.request, &observed, talk.paths);
+    let checks = checks::all(&context);
+    let code = check::exit_code(&checks, talk.request.strict);
+    talk.say(render::doctor(&checks, ui::columns()));
+    talk.annotate(&checks);
+    report.add_checks(checks);
+    code
 }
 
 /// A full disk behind stdout keeps us from telling what was done; it does not undo it.

@@ -5,7 +5,7 @@ use super::change::Purpose;
 use super::checks::{self, context::Context};
 use super::observe::{Observed, observe, programs};
 use super::offer::{self, Consent, explain_missing, use_instead};
-use super::plan::{Displaced, Plan, Warning, config, desired};
+use super::plan::{Displaced, Plan, Warning, config, keys, plugin};
 use super::receipt::Progress;
 use super::report::Report;
 use super::request::Request;
@@ -13,6 +13,7 @@ use super::talk::{Answer, Talk, host};
 use crate::command;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::paths::Paths;
 use std::path::Path;
 
 /// Sets Herdr up; the exit code.
@@ -79,9 +80,22 @@ pub(super) fn set_up(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
 
 /// What is to be done for this request, with what is worth a warning around it.
 fn plan_with_warnings(talk: &Talk<'_>, request: &Request, observed: &Observed, own: &Path) -> Result<Plan> {
-    let mut plan = desired::plan_setup(request, observed, talk.paths, own)?;
+    let mut plan = plan_setup(request, observed, talk.paths, own)?;
     let checks = checks::around_a_plan(&Context::new(request, observed, talk.paths));
     plan.warnings.extend(checks.into_iter().filter_map(Warning::from_check));
+    Ok(plan)
+}
+
+/// The plan for `request`. `own` is the absolute path of this program.
+///
+/// # Errors
+/// What is wanted cannot be had: a file does not parse, a checkout is none, settings that the wanted plugin
+/// does not know.
+fn plan_setup(request: &Request, observed: &Observed, paths: &Paths, own: &Path) -> Result<Plan> {
+    let mut plan = Plan::default();
+    plugin::plan_plugin(&mut plan, request, observed, paths, own)?;
+    config::plan_config(&mut plan, request, observed, paths)?;
+    keys::plan_keys(&mut plan, request, observed, paths)?;
     Ok(plan)
 }
 

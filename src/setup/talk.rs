@@ -1,6 +1,5 @@
 //! What a run says and asks. With `--json` it says nothing and asks nothing.
 
-use super::annotations::annotations;
 use super::checks::check::Check;
 use super::observe::Observed;
 use super::observe::programs::Program;
@@ -59,7 +58,7 @@ impl Talk<'_> {
         if std::env::var_os("GITHUB_ACTIONS").is_none_or(|value| value.is_empty()) {
             return;
         }
-        for line in annotations(checks, self.request.strict) {
+        for line in render::annotations(checks, self.request.strict) {
             if self.request.json { ui::note(line) } else { ui::line(line) }
         }
     }

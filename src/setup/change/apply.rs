@@ -1,7 +1,6 @@
 //! Carries out a plan: each change completely or not at all; a failure takes back the ones before it, last
 //! first, and what cannot be taken back is named.
 
-use super::half_way::HalfWay;
 use super::ledger::{Ledger, Purpose};
 use super::step::{Done, Work};
 use super::{Change, FileChange};
@@ -10,8 +9,10 @@ use crate::error::{Error, Result};
 use crate::fs::kill_point;
 use crate::paths::Paths;
 use crate::setup::observe::files::absolute;
-use crate::setup::receipt::{Progress, Receipt, way};
+use crate::setup::receipt::{Progress, Receipt, disk};
+use crate::ui;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Applies the changes in order, after the setup of the receipt `before`. An undo may come out short: what it could
 /// not bring back is said, each with the command that does. `again` finishes a run that is ended half way.
@@ -60,7 +61,7 @@ pub(crate) fn apply(
                 return Err(roll_back(&done, before, &mut work, error));
             }
         }
-        Purpose::Undo if before.is_some() => way::remove_with_folders(&work.ledger.receipt, paths)?,
+        Purpose::Undo if before.is_some() => disk::remove_with_folders(&work.ledger.receipt, paths)?,
         Purpose::Undo => {}
     }
     Ok(short)
@@ -90,9 +91,9 @@ fn sweep(changes: &[Change], before: Option<&Receipt>, paths: &Paths) {
         let parents = [Some(path.as_path()), real.as_deref()].into_iter().flatten();
         folders.extend(parents.filter_map(Path::parent).map(Path::to_path_buf));
     }
-    folders.extend(way::folders(paths));
-    for staged in folders.iter().flat_map(|folder| way::staged_in(folder, paths)) {
-        let _stays_until_the_next_run = way::remove_staged(&staged, paths);
+    folders.extend(disk::folders(paths));
+    for staged in folders.iter().flat_map(|folder| disk::staged_in(folder, paths)) {
+        let _stays_until_the_next_run = disk::remove_staged(&staged, paths);
     }
 }
 
@@ -115,7 +116,7 @@ fn roll_back(done: &[&Change], before: Option<Receipt>, work: &mut Work<'_>, err
     let cleared = match &before {
         Some(receipt) => receipt.write(work.paths),
         None if work.ledger.purpose() == Purpose::Undo => Ok(()),
-        None => way::remove_receipt(&work.ledger.receipt, work.paths),
+        None => disk::remove_receipt(&work.ledger.receipt, work.paths),
     };
     // Those of this run only, and only when they are empty.
     work.ledger.remove_made();
@@ -124,4 +125,39 @@ fn roll_back(done: &[&Change], before: Option<Receipt>, work: &mut Work<'_>, err
         Ok(()) => error.fact("taken back", "everything that was changed before it"),
         Err(failed) => error.fact("the receipt stays", failed.message()),
     }
+}
+
+static WORDS: Mutex<Option<String>> = Mutex::new(None);
+
+/// Says on stderr how a run that is ended now is finished or taken back.
+pub(crate) fn last_words() {
+    let words = WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    words.into_iter().for_each(ui::note);
+}
+
+/// Lives while a run changes something.
+struct HalfWay;
+
+impl HalfWay {
+    /// `again` is the command that finishes a setup.
+    fn begin(purpose: Purpose, again: &Command) -> Self {
+        let undo = command::setup().flag("--undo");
+        set(Some(match purpose {
+            Purpose::Setup => {
+                format!("stopped half way; finish it with: {again}\nor take it back with: {undo}")
+            }
+            Purpose::Undo => format!("stopped half way; finish it with: {undo}"),
+        }));
+        Self
+    }
+}
+
+impl Drop for HalfWay {
+    fn drop(&mut self) {
+        set(None);
+    }
+}
+
+fn set(words: Option<String>) {
+    *WORDS.lock().unwrap_or_else(PoisonError::into_inner) = words;
 }

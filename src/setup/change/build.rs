@@ -1,12 +1,13 @@
-//! The build of a developer's checkout.
+//! The build of a developer's checkout, and the old bytes of a program that it may have replaced.
 
-use super::program::put_back;
 use super::step::{Done, Line, Step, Work};
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
+use crate::fs::{Mode, read_if_there, write_atomic};
 use crate::herdr::Manifest;
 use crate::paths::Paths;
 use crate::setup::receipt::{ProgramReceipt, Receipt, disk};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// A checkout's build.
@@ -87,4 +88,42 @@ pub(crate) fn missing_file(root: &Path) -> Result<Option<String>> {
     let script = manifest.files().into_iter().find(|file| !root.join(file).is_file());
     let program = || manifest.programs().into_iter().find(|name| Manifest::resolve(root, name).is_none());
     Ok(script.or_else(program).map(str::to_owned))
+}
+
+/// A program as it was before a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ProgramChange {
+    pub(crate) path: PathBuf,
+    pub(crate) before: Option<Vec<u8>>,
+    pub(crate) after: Vec<u8>,
+}
+
+impl Step for ProgramChange {
+    fn line(&self, paths: &Paths) -> Line {
+        Line::new("restore", paths.show(&self.path), "as before the build")
+    }
+
+    fn apply(&self, _: &mut Work<'_>) -> Result<Done> {
+        put_back(&self.path, &self.after).map(|()| Done::Made)
+    }
+
+    fn revert(&self, _: &mut Work<'_>) -> Result<()> {
+        self.before.as_ref().map_or(Ok(()), |before| put_back(&self.path, before))
+    }
+
+    fn may_be_half(&self) -> bool {
+        true
+    }
+}
+
+/// Gives a program these bytes. It may be running, so it is replaced and not overwritten; its mode stays.
+fn put_back(path: &Path, bytes: &[u8]) -> Result<()> {
+    match read_if_there(path)? {
+        Some(now) if now == bytes => Ok(()),
+        Some(_) => write_atomic(path, bytes, Mode::Shared),
+        None => {
+            write_atomic(path, bytes, Mode::Shared)?;
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).at("set the mode of", path)
+        }
+    }
 }

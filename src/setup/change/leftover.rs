@@ -4,7 +4,7 @@ use super::step::{Done, Line, Step, Work};
 use crate::error::{IoContext, Result};
 use crate::fs::is_staged;
 use crate::paths::Paths;
-use crate::setup::receipt::way;
+use crate::setup::receipt::disk;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ impl Step for Leftover {
         let is_folder_of_ours = path.starts_with(work.paths.data()) && path.is_dir();
         let is_staged = path.file_name().is_some_and(is_staged);
         let removed = match (is_staged, is_folder_of_ours) {
-            (true, _) => way::remove_staged(path, work.paths),
+            (true, _) => disk::remove_staged(path, work.paths),
             (false, true) => std::fs::remove_dir(path),
             (false, false) => std::fs::remove_file(path),
         };

@@ -5,21 +5,18 @@ mod apply;
 mod build;
 mod bundle;
 mod file;
-pub(super) mod half_way;
 mod ledger;
 mod leftover;
 mod plugin;
-mod program;
 mod step;
 
-pub(crate) use apply::apply;
-pub(crate) use build::{BuildChange, missing_file};
+pub(crate) use apply::{apply, last_words};
+pub(crate) use build::{BuildChange, ProgramChange, missing_file};
 pub(crate) use bundle::BundleChange;
 pub(crate) use file::FileChange;
 pub(crate) use ledger::{Ledger, Purpose};
 pub(crate) use leftover::Leftover;
 pub(crate) use plugin::PluginChange;
-pub(crate) use program::ProgramChange;
 pub(crate) use step::{Line, Step, Work};
 
 /// A change; a plan is an ordered list of them.

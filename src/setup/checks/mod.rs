@@ -1,6 +1,5 @@
 //! Every check of the doctor: the observation that a setup works on, judged. The ids are stable.
 
-pub(super) mod allowed;
 pub(super) mod check;
 pub(super) mod context;
 mod keys;
@@ -8,7 +7,6 @@ mod plugin;
 pub(super) mod programs;
 pub(super) mod settings;
 mod surroundings;
-mod unfinished;
 
 use check::Check;
 use context::Context;
@@ -41,10 +39,10 @@ pub(super) fn around_a_plan(context: &Context<'_>) -> Vec<Check> {
 /// Everything.
 pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     let mut checks = before_setup(context);
-    checks.extend(unfinished::unfinished(context));
+    checks.extend(plugin::unfinished(context));
     checks.push(plugin::plugin(context));
     checks.push(settings::config(context));
-    checks.extend(allowed::allowed(context));
+    checks.extend(settings::allowed(context));
     checks.push(surroundings::server(context));
     checks.push(surroundings::herdr_config(context));
     checks.push(settings::shape(context));

@@ -1,11 +1,12 @@
-//! The plugin, its settings, and whether what it has written down is still there.
+//! The plugin, its settings, whether what it has written down is still there, and whether its setup came to its end.
 
 use super::check::{Check, Status};
 use super::context::Context;
+use crate::command;
 use crate::herdr::{Manifest, Plugin};
 use crate::setup::bundle;
 use crate::setup::observe::plugin::same_folder;
-use crate::setup::receipt::PluginState;
+use crate::setup::receipt::{PluginState, Progress};
 use std::path::Path;
 
 /// How the plugin is registered.
@@ -129,4 +130,14 @@ pub(super) fn paths(context: &Context<'_>) -> Check {
 
 fn is_program(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// Said only when the last setup, or undo, did not come to its end.
+pub(super) fn unfinished(context: &Context<'_>) -> Option<Check> {
+    let Ok(Some(receipt)) = &context.observed.receipt else { return None };
+    let undo = command::setup().flag("--undo");
+    (receipt.state == Progress::Applying).then(|| {
+        Check::warn("setup", "the last one was stopped half way")
+            .fix(format!("{}\nor take it back: {undo}", context.setup()))
+    })
 }

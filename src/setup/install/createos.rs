@@ -1,10 +1,9 @@
 //! The official createos CLI: the release's binary and its checksum, as the official installer takes them
 //! (docs/measured/createos-cli.md 5.1), but without curl and without sudo.
 
-use super::download::download;
+use super::download::{Url, download};
 use super::machine::{Installed, Machine, not_first};
 use super::template::template;
-use super::url::Url;
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
 use crate::fs::digest;

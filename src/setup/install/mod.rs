@@ -8,7 +8,6 @@ mod script;
 mod template;
 #[cfg(test)]
 mod tests;
-mod url;
 
 pub(crate) use machine::{Installed, Machine, NotFirst};
 

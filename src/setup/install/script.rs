@@ -1,9 +1,8 @@
 //! Programs that come by their own official installer script, from `templates/install.toml`.
 
-use super::download::download;
+use super::download::{Url, download};
 use super::machine::{Installed, Machine, not_first};
 use super::template::{Script, places, template};
-use super::url::Url;
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
 use crate::ui;

@@ -5,7 +5,6 @@ pub(super) mod credentials;
 pub(super) mod files;
 pub(super) mod plugin;
 pub(super) mod programs;
-mod registry;
 
 use crate::config::{ProviderKind, Settings};
 use crate::createos::{Failure, Provider};
@@ -20,8 +19,7 @@ use crate::state::{Record, Store};
 use credentials::{Credentials, SignIn};
 use files::FileSeen;
 use plugin::{Checkout, Registered, bundled_files, checkout, registered, same_folder, starts};
-use programs::Choice;
-use registry::registry;
+use programs::{Choice, registry};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -6,8 +6,7 @@ use crate::config::{AllowFiles, Dropped, Key, ProviderKind, Settings};
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::setup::change::{Change, FileChange, Line};
-use crate::setup::checks::allowed;
-use crate::setup::checks::settings::NOT_LOCAL;
+use crate::setup::checks::settings::{NOT_LOCAL, let_through};
 use crate::setup::observe::Observed;
 use crate::setup::observe::files::FileSeen;
 use crate::setup::plan::{Plan, Warning};
@@ -17,7 +16,7 @@ use crate::setup::request::{Request, Rewrite, WantedPlugin};
 /// Settings that only the bundled plugin knows; the parser of CreateOS's own rejects them.
 const OURS_ONLY: [Key; 3] = [Key::AllowSecrets, Key::AllowFiles, Key::Provider];
 
-pub(super) fn plan_config(
+pub(in crate::setup) fn plan_config(
     plan: &mut Plan,
     request: &Request,
     observed: &Observed,
@@ -48,7 +47,7 @@ pub(super) fn plan_config(
         None => Settings::salvage(file.contents()),
     };
     for (written, _, patterns) in settings.allow_files.iter().flat_map(AllowFiles::entries) {
-        let rest = allowed::sentence(written, patterns);
+        let rest = let_through(written, patterns);
         plan.kept.push(Line::new("keep", "allowFiles", rest));
     }
     let Some(after) = after else { return Ok(()) };

@@ -12,7 +12,7 @@ use crate::setup::request::{Request, WantedPlugin};
 use crate::setup::template;
 use crate::ui;
 
-pub(super) fn plan_keys(
+pub(in crate::setup) fn plan_keys(
     plan: &mut Plan,
     request: &Request,
     observed: &Observed,

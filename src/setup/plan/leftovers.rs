@@ -2,7 +2,7 @@
 
 use crate::paths::Paths;
 use crate::setup::observe::{Observed, plugin};
-use crate::setup::receipt::way;
+use crate::setup::receipt::disk;
 use std::path::PathBuf;
 
 /// Whether Herdr runs the plugin from our folder, or may: then the folder is in use.
@@ -23,11 +23,11 @@ pub(in crate::setup) fn find(paths: &Paths, observed: &Observed, without: &[Path
     let seen = [&observed.config, &observed.keys];
     let beside = seen.into_iter().flat_map(|file| [file.path.parent(), file.real.parent()]).flatten();
     let mut places: Vec<PathBuf> = ours.iter().cloned().chain(beside.map(PathBuf::from)).collect();
-    places.extend(way::folders(paths));
+    places.extend(disk::folders(paths));
     places.sort();
     places.dedup();
-    let mut found: Vec<PathBuf> = places.iter().flat_map(|place| way::staged_in(place, paths)).collect();
-    found.extend(way::copies(paths, &[]));
+    let mut found: Vec<PathBuf> = places.iter().flat_map(|place| disk::staged_in(place, paths)).collect();
+    found.extend(disk::copies(paths, &[]));
     for folder in ours {
         let Ok(mut entries) = std::fs::read_dir(&folder) else { continue };
         let goes = |path: PathBuf| found.contains(&path) || without.contains(&path);

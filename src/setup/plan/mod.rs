@@ -3,13 +3,11 @@
 
 mod backup;
 pub(super) mod config;
-pub(super) mod desired;
-mod keys;
+pub(super) mod keys;
 pub(super) mod leftovers;
-mod plugin;
+pub(super) mod plugin;
 pub(super) mod stays;
 pub(super) mod undo;
-mod unrecorded;
 
 use crate::command::Command;
 use crate::keys::Chord;

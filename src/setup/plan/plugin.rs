@@ -12,7 +12,7 @@ use crate::setup::receipt::PluginState;
 use crate::setup::request::{Request, WantedPlugin};
 use std::path::{Path, PathBuf};
 
-pub(super) fn plan_plugin(
+pub(in crate::setup) fn plan_plugin(
     plan: &mut Plan,
     request: &Request,
     observed: &Observed,

@@ -3,7 +3,6 @@
 
 pub(super) mod disk;
 mod plugin_state;
-pub(super) mod way;
 
 pub(crate) use plugin_state::PluginState;
 

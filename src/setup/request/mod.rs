@@ -1,24 +1,43 @@
 //! What the command line asks for, parsed once: nothing is looked at and nothing is written before all of it
 //! is valid.
 
-mod again;
 pub(super) mod keys;
-mod source;
-mod task;
 mod values;
 
-pub(crate) use source::WantedPlugin;
-pub(crate) use task::Task;
+pub(crate) use values::WantedPlugin;
 
 use crate::cli::SetupArgs;
-use crate::command::Command;
+use crate::command::{self, Command};
 use crate::config::Settings;
 use crate::error::Result;
 use crate::keys::{Chord, Wanted};
-use again::again;
 use keys::{key, wanted_keys};
-use source::wanted_plugin;
-use values::{egress, parse, parse_each};
+use serde::Serialize;
+use values::{egress, parse, parse_each, wanted_plugin};
+
+/// What ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Command"))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Task {
+    /// `--doctor`
+    Doctor,
+    /// a setup
+    Setup,
+    /// `--undo`
+    Undo,
+}
+
+impl Task {
+    /// The task of these two flags.
+    pub(crate) fn asked(doctor: bool, undo: bool) -> Self {
+        match (doctor, undo) {
+            (true, _) => Self::Doctor,
+            (_, true) => Self::Undo,
+            _ => Self::Setup,
+        }
+    }
+}
 
 /// A valid command line.
 #[derive(Debug, Clone)]
@@ -137,6 +156,38 @@ impl Request {
             .fold(again, |again, key| again.with("--key", key))
             .with("--key", format!("{action}={chord}"))
     }
+}
+
+/// What decides which setup is wanted, without how it is to be shown or asked about.
+fn again(args: &SetupArgs) -> Command {
+    let local = args.local.as_ref().map(|folder| folder.to_string_lossy().into_owned());
+    let once = [
+        ("--local", &local),
+        ("--source", &args.source),
+        ("--agent", &args.settings.agent),
+        ("--shape", &args.settings.shape),
+        ("--rootfs", &args.settings.rootfs),
+        ("--auto-pause", &args.settings.auto_pause),
+        ("--remote-root", &args.settings.remote_root),
+        ("--provider", &args.settings.provider),
+    ];
+    let each = [
+        ("--egress", &args.settings.egress),
+        ("--exclude", &args.settings.exclude),
+        ("--sync-exclude", &args.settings.sync_exclude),
+        ("--key", &args.key),
+    ];
+    let alone = [
+        ("--notices", args.notices),
+        ("--no-keys", args.no_keys),
+        ("--force", args.force),
+        ("--reset", args.reset),
+    ];
+    let once = once.into_iter().flat_map(|(flag, value)| value.iter().map(move |value| (flag, value)));
+    let each = each.into_iter().flat_map(|(flag, values)| values.iter().map(move |value| (flag, value)));
+    let again = once.chain(each).fold(command::setup(), |again, (flag, value)| again.with(flag, value));
+    let given = alone.into_iter().filter(|(_, given)| *given);
+    given.fold(again, |again, (flag, _)| again.flag(flag))
 }
 
 #[cfg(test)]
