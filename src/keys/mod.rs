@@ -27,7 +27,7 @@ pub(crate) use chord::Chord;
 pub(crate) use marker::without_markers;
 pub(crate) use merge::{Added, Patch, merge};
 pub(crate) use notices::{delivery, with_notices, without_notices};
-pub(crate) use observe::{PluginEntry, State, chords_of, entries_of_the_plugin, observe};
+pub(crate) use observe::{Live, PluginEntry, State, chords_of, entries_of_the_plugin, observe};
 pub(crate) use owners::{Holder, Lost, Reason};
 pub(crate) use unmerge::{unmerge, unmerge_marked};
 

@@ -2,7 +2,7 @@
 //! and checked in as `docs/schema/setup.json`.
 
 use super::change::Line;
-use super::plan::{Plan, Warning};
+use super::plan::{Bound, Plan, Warning};
 use super::request::Task;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -14,7 +14,7 @@ use serde::Serialize;
 const VERSION: u32 = 1;
 
 /// What `createos-sandbox setup --json` prints.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
@@ -43,7 +43,7 @@ pub(crate) struct Report {
     /// What a person should know about the keys.
     pub(crate) notes: Vec<String>,
     /// The chords of each action afterwards.
-    pub(crate) keys: Vec<ReportedKey>,
+    pub(crate) keys: Vec<Bound>,
     /// Bindings to paste, where they were not written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) block: Option<String>,
@@ -66,16 +66,6 @@ pub(crate) struct ReportedChange {
     /// A unified diff, for text files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) diff: Option<String>,
-}
-
-/// An action's chords.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ReportedKey {
-    /// The action.
-    pub(crate) action: String,
-    /// The chords that start it; none when it has no key.
-    pub(crate) chords: Vec<String>,
 }
 
 /// An error.
@@ -108,23 +98,7 @@ impl ReportedChange {
 
 impl Report {
     pub(crate) fn new(command: Task) -> Self {
-        Self {
-            schema_version: VERSION,
-            command,
-            host: "herdr",
-            ok: true,
-            exit_code: 0,
-            changed: false,
-            checks: Vec::new(),
-            summary: Summary::default(),
-            changes: Vec::new(),
-            kept: Vec::new(),
-            warnings: Vec::new(),
-            notes: Vec::new(),
-            keys: Vec::new(),
-            block: None,
-            error: None,
-        }
+        Self { schema_version: VERSION, command, host: "herdr", ok: true, ..Self::default() }
     }
 
     pub(crate) fn add_checks(&mut self, checks: Vec<Check>) {
@@ -140,11 +114,7 @@ impl Report {
         self.warnings = plan.warnings.clone();
         self.notes = plan.notes.clone();
         self.block = plan.block.clone();
-        self.keys = plan
-            .chords
-            .iter()
-            .map(|(action, chords)| ReportedKey { action: action.clone(), chords: chords.clone() })
-            .collect();
+        self.keys = plan.chords.clone();
     }
 
     pub(crate) fn end(&mut self, code: Exit) {

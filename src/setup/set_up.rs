@@ -13,7 +13,6 @@ use super::talk::{Answer, Talk, host};
 use crate::command;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::paths::Paths;
 use std::path::Path;
 
 /// Sets Herdr up; the exit code.
@@ -80,22 +79,13 @@ pub(super) fn set_up(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
 
 /// What is to be done for this request, with what is worth a warning around it.
 fn plan_with_warnings(talk: &Talk<'_>, request: &Request, observed: &Observed, own: &Path) -> Result<Plan> {
-    let mut plan = plan_setup(request, observed, talk.paths, own)?;
-    let checks = checks::around_a_plan(&Context::new(request, observed, talk.paths));
-    plan.warnings.extend(checks.into_iter().filter_map(Warning::from_check));
-    Ok(plan)
-}
-
-/// The plan for `request`. `own` is the absolute path of this program.
-///
-/// # Errors
-/// What is wanted cannot be had: a file does not parse, a checkout is none, settings that the wanted plugin
-/// does not know.
-fn plan_setup(request: &Request, observed: &Observed, paths: &Paths, own: &Path) -> Result<Plan> {
+    let context = Context::new(request, observed, talk.paths);
     let mut plan = Plan::default();
-    plugin::plan_plugin(&mut plan, request, observed, paths, own)?;
-    config::plan_config(&mut plan, request, observed, paths)?;
-    keys::plan_keys(&mut plan, request, observed, paths)?;
+    plugin::plan_plugin(&mut plan, &context, own)?;
+    config::plan_config(&mut plan, &context)?;
+    keys::plan_keys(&mut plan, &context)?;
+    let checks = checks::around_a_plan(&context);
+    plan.warnings.extend(checks.into_iter().filter_map(Warning::from_check));
     Ok(plan)
 }
 

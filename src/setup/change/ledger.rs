@@ -2,7 +2,7 @@
 
 use crate::error::{IoContext, Result};
 use crate::paths::Paths;
-use crate::setup::receipt::{Progress, Receipt};
+use crate::setup::receipt::{Progress, Receipt, VERSION};
 use std::path::{Path, PathBuf};
 
 /// What a plan is applied for.
@@ -26,7 +26,8 @@ pub(crate) struct Ledger<'a> {
 impl<'a> Ledger<'a> {
     /// A run that begins with the receipt of earlier ones.
     pub(crate) fn new(paths: &'a Paths, before: Option<Receipt>, purpose: Purpose) -> Self {
-        let receipt = Receipt { state: Progress::Applying, ..before.unwrap_or_default() };
+        let begun = Receipt { schema_version: VERSION, ..Receipt::default() };
+        let receipt = Receipt { state: Progress::Applying, ..before.unwrap_or(begun) };
         Self { paths, purpose, receipt, made: Vec::new() }
     }
 

@@ -1,4 +1,4 @@
-//! What the checks judge.
+//! What the checks judge, and a plan is made from.
 
 use crate::command::Command;
 use crate::config::{Config, ProviderKind, Settings};
@@ -10,11 +10,11 @@ use crate::ui;
 
 /// An observation, and what it is judged for.
 pub(in crate::setup) struct Context<'a> {
-    pub(super) template: &'static Template,
-    pub(super) request: &'a Request,
-    pub(super) observed: &'a Observed,
-    pub(super) paths: &'a Paths,
-    pub(super) provider: ProviderKind,
+    pub(in crate::setup) template: &'static Template,
+    pub(in crate::setup) request: &'a Request,
+    pub(in crate::setup) observed: &'a Observed,
+    pub(in crate::setup) paths: &'a Paths,
+    pub(in crate::setup) provider: ProviderKind,
     /// Whether a person is there to type into what we propose.
     pub(super) on_terminal: bool,
 }

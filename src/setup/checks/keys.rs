@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use super::context::Context;
-use crate::keys::{self, State};
+use crate::keys::{self, Holder, Live, Lost, Reason, State};
 use crate::setup::template;
 
 /// One check for the bindings, and one for each default that they displace.
@@ -32,34 +32,32 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
     let mut keyless = Vec::new();
     let mut displaced = Vec::new();
     for action in &seen.actions {
-        match &action.state {
+        let name = &action.action;
+        let why = match &action.state {
             State::Bound { live, .. } if !live.is_empty() => {
                 bound += 1;
-                for live in live {
-                    if let Some(field) = &live.displaces {
-                        displaced.push((live.chord, action.action.clone(), field.clone()));
-                    }
-                }
+                let displaces = |live: &Live| Some((live.chord, name.clone(), live.displaces.clone()?));
+                displaced.extend(live.iter().filter_map(displaces));
+                continue;
             }
-            State::Bound { lost, line, .. } => without.push(match lost.first() {
-                Some(keys::Lost { written, reason: keys::Reason::Taken(holder) }) => {
-                    format!(
-                        "{} has no key: {written} is {holder} (its entry is on line {line})",
-                        action.action
-                    )
+            State::Bound { lost, line, .. } => match lost.first() {
+                Some(Lost { written, reason: Reason::Taken(holder) }) => {
+                    format!("{written} is {holder} (its entry is on line {line})")
                 }
-                Some(keys::Lost { written, reason: keys::Reason::Refused(error) }) => {
-                    format!("{} has no key: {written} on line {line}: {error}", action.action)
+                Some(Lost { written, reason: Reason::Refused(error) }) => {
+                    format!("{written} on line {line}: {error}")
                 }
-                None => format!("{} has no key: its entry on line {line} names none", action.action),
-            }),
-            State::Missing { chord, taken: Some(holder) }
-                if !matches!(holder, keys::Holder::Default { .. }) =>
-            {
-                without.push(format!("{} has no key: {chord} is {holder}", action.action));
+                None => format!("its entry on line {line} names none"),
+            },
+            State::Missing { chord, taken: Some(holder) } if !matches!(holder, Holder::Default { .. }) => {
+                format!("{chord} is {holder}")
             }
-            State::Missing { .. } => keyless.push(action.action.as_str()),
-        }
+            State::Missing { .. } => {
+                keyless.push(name.as_str());
+                continue;
+            }
+        };
+        without.push(format!("{name} has no key: {why}"));
     }
     if !keyless.is_empty() {
         let have = if keyless.len() == 1 { "has" } else { "have" };

@@ -6,8 +6,8 @@ use crate::config::{AllowFiles, Dropped, Key, ProviderKind, Settings};
 use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::setup::change::{Change, FileChange, Line};
+use crate::setup::checks::context::Context;
 use crate::setup::checks::settings::{NOT_LOCAL, let_through};
-use crate::setup::observe::Observed;
 use crate::setup::observe::files::FileSeen;
 use crate::setup::plan::{Plan, Warning};
 use crate::setup::receipt::UserFile;
@@ -16,12 +16,8 @@ use crate::setup::request::{Request, Rewrite, WantedPlugin};
 /// Settings that only the bundled plugin knows; the parser of CreateOS's own rejects them.
 const OURS_ONLY: [Key; 3] = [Key::AllowSecrets, Key::AllowFiles, Key::Provider];
 
-pub(in crate::setup) fn plan_config(
-    plan: &mut Plan,
-    request: &Request,
-    observed: &Observed,
-    paths: &Paths,
-) -> Result<()> {
+pub(in crate::setup) fn plan_config(plan: &mut Plan, context: &Context<'_>) -> Result<()> {
+    let Context { request, observed, paths, .. } = *context;
     let file = &observed.config;
     if let Some(reason) = &file.unreadable {
         return Err(Error::failed(format!("{} cannot be read: {reason}", paths.show(&file.path))));

@@ -3,22 +3,16 @@
 use super::backup;
 use crate::error::{Error, Result};
 use crate::keys::{self, Added, Chord, KeysError, Placed, State, Wanted};
-use crate::paths::Paths;
 use crate::setup::change::{Change, FileChange};
-use crate::setup::observe::Observed;
-use crate::setup::plan::{Displaced, Plan};
+use crate::setup::checks::context::Context;
+use crate::setup::plan::{Bound, Displaced, Plan};
 use crate::setup::receipt::UserFile;
 use crate::setup::request::{Request, WantedPlugin};
-use crate::setup::template;
 use crate::ui;
 
-pub(in crate::setup) fn plan_keys(
-    plan: &mut Plan,
-    request: &Request,
-    observed: &Observed,
-    paths: &Paths,
-) -> Result<()> {
-    refuse_unknown(request, observed)?;
+pub(in crate::setup) fn plan_keys(plan: &mut Plan, context: &Context<'_>) -> Result<()> {
+    let Context { request, observed, paths, .. } = *context;
+    refuse_unknown(context)?;
     warn_direct(plan, request);
     let file = &observed.keys;
     let shown = paths.show(&file.path);
@@ -57,7 +51,7 @@ pub(in crate::setup) fn plan_keys(
         keys::observe(file.contents(), &request.keys).map_err(unparsable)?;
         return Err(refuse(format!("Herdr cannot read {shown}: {}", diagnostics.lines().join(" "))));
     }
-    let (base, rebound) = without_rechosen(plan, request, observed)?;
+    let (base, rebound) = without_rechosen(plan, context)?;
     let merged = keys::merge(&base, &request.keys).map_err(unparsable)?;
     note_placed(plan, request, &merged.placed, file.contents());
     let off = keys::delivery(&merged.text).is_ok_and(|on| on.is_none());
@@ -98,8 +92,8 @@ pub(in crate::setup) fn plan_keys(
 }
 
 /// Refuses a chord for an action that the wanted plugin does not have: its key would do nothing.
-fn refuse_unknown(request: &Request, observed: &Observed) -> Result<()> {
-    let template = template::herdr();
+fn refuse_unknown(context: &Context<'_>) -> Result<()> {
+    let Context { request, observed, template, .. } = *context;
     let actions: &[String] = match (&request.plugin, &observed.checkout) {
         (WantedPlugin::Checkout(_), Some(Ok(checkout))) => &checkout.actions,
         (WantedPlugin::Github(source), _) if source.repository == template.plugin.github => {
@@ -116,16 +110,12 @@ fn refuse_unknown(request: &Request, observed: &Observed) -> Result<()> {
 
 /// The file without our older bindings of actions for which the command line chooses another chord. An
 /// entry that is the user's own stays, and that is said.
-fn without_rechosen(
-    plan: &mut Plan,
-    request: &Request,
-    observed: &Observed,
-) -> Result<(Vec<u8>, Vec<String>)> {
+fn without_rechosen(plan: &mut Plan, context: &Context<'_>) -> Result<(Vec<u8>, Vec<String>)> {
+    let Context { request, observed, .. } = *context;
     let mut text = observed.keys.contents().to_vec();
     let mut rebound = Vec::new();
     let Ok(seen) = keys::observe(&text, &request.keys) else { return Ok((text, rebound)) };
-    let receipt = observed.receipt.as_ref().ok().and_then(Option::as_ref);
-    let kept = receipt.iter().flat_map(|receipt| &receipt.keys);
+    let kept = observed.known_receipt().into_iter().flat_map(|receipt| &receipt.keys);
     let mine: Vec<&Added> =
         kept.filter(|kept| kept.may_be_in(&observed.keys.path)).map(|kept| &kept.added).collect();
     for wanted in request.keys.iter().filter(|wanted| request.chosen_keys.contains(&wanted.action)) {
@@ -217,12 +207,14 @@ fn displaced(request: &Request, action: &str, field: &str, chord: Chord, text: &
 }
 
 /// The chords that start each action, once the file is `text`.
-fn chords(text: &[u8], wanted: &[Wanted]) -> Vec<(String, Vec<String>)> {
+fn chords(text: &[u8], wanted: &[Wanted]) -> Vec<Bound> {
     let Ok(seen) = keys::observe(text, wanted) else { return Vec::new() };
-    let live = |state: &State| match state {
-        State::Bound { live, .. } => live.iter().map(|live| live.chord).collect::<Vec<Chord>>(),
-        State::Missing { .. } => Vec::new(),
-    };
-    let shown = |chords: Vec<Chord>| chords.iter().map(Chord::to_string).collect();
-    seen.actions.iter().map(|known| (known.action.clone(), shown(live(&known.state)))).collect()
+    let bound = seen.actions.into_iter().map(|known| {
+        let live = match known.state {
+            State::Bound { live, .. } => live,
+            State::Missing { .. } => Vec::new(),
+        };
+        Bound { action: known.action, chords: live.iter().map(|live| live.chord.to_string()).collect() }
+    });
+    bound.collect()
 }

@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     /// Bindings to paste, where they are not written.
     pub(crate) block: Option<String>,
     /// The chords of each action afterwards, in the order of the actions.
-    pub(crate) chords: Vec<(String, Vec<String>)>,
+    pub(crate) chords: Vec<Bound>,
     /// An action that takes a default of Herdr's by this plan, unasked: its name, the field that loses its key, and
     /// what would take none.
     pub(crate) displaced: Option<Displaced>,
@@ -40,6 +40,16 @@ pub(crate) struct Plan {
     pub(crate) notices_off: bool,
     /// The key that `prefix` stands for, where `config.toml` can be read.
     pub(crate) prefix: Option<String>,
+}
+
+/// An action's chords.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ReportedKey"))]
+pub(crate) struct Bound {
+    /// The action.
+    pub(crate) action: String,
+    /// The chords that start it; none when it has no key.
+    pub(crate) chords: Vec<String>,
 }
 
 /// A default of Herdr's that one of our bindings takes.
@@ -78,8 +88,8 @@ impl Warning {
 impl Plan {
     /// The chord that starts `action` afterwards.
     pub(crate) fn chord(&self, action: &str) -> Option<&str> {
-        let (_, chords) = self.chords.iter().find(|(name, _)| name == action)?;
-        chords.first().map(String::as_str)
+        let bound = self.chords.iter().find(|bound| bound.action == action)?;
+        bound.chords.first().map(String::as_str)
     }
 
     fn warn(&mut self, message: impl Into<String>, fix: impl Into<String>) {

@@ -3,22 +3,16 @@
 use super::Plan;
 use crate::command;
 use crate::error::{Error, Result};
-use crate::paths::Paths;
 use crate::setup::bundle::{self, ProgramPaths};
 use crate::setup::change::{BuildChange, BundleChange, Change, PluginChange, missing_file};
+use crate::setup::checks::context::Context;
 use crate::setup::observe::plugin::Registered;
-use crate::setup::observe::{self, Observed};
 use crate::setup::receipt::PluginState;
-use crate::setup::request::{Request, WantedPlugin};
+use crate::setup::request::WantedPlugin;
 use std::path::{Path, PathBuf};
 
-pub(in crate::setup) fn plan_plugin(
-    plan: &mut Plan,
-    request: &Request,
-    observed: &Observed,
-    paths: &Paths,
-    own: &Path,
-) -> Result<()> {
+pub(in crate::setup) fn plan_plugin(plan: &mut Plan, context: &Context<'_>, own: &Path) -> Result<()> {
+    let Context { request, observed, paths, .. } = *context;
     let registered = observed.plugin.as_ref().map_err(|reason| {
         Error::failed("Herdr's plugin registry cannot be read")
             .fact("reason", reason)
@@ -27,7 +21,7 @@ pub(in crate::setup) fn plan_plugin(
     let from = PluginState::from(registered.as_ref().map(|registered| &registered.plugin));
     let to = match &request.plugin {
         WantedPlugin::Bundled => {
-            plan_bundle(plan, request, observed, paths, own)?;
+            plan_bundle(plan, context, own)?;
             PluginState::Linked {
                 root: linked_root(&paths.bundled_plugin(), registered.as_ref()),
                 enabled: true,
@@ -49,7 +43,7 @@ pub(in crate::setup) fn plan_plugin(
     if from == to {
         plan.right += 1;
     } else {
-        warn_of_boxes(plan, &from, &to, observed, paths);
+        warn_of_boxes(plan, &from, &to, context);
         let commit = registered.as_ref().and_then(|registered| registered.plugin.commit()).map(str::to_owned);
         plan.changes.push(Change::Plugin(PluginChange { from, to, commit }));
     }
@@ -66,10 +60,9 @@ pub(in crate::setup) fn plan_plugin(
 }
 
 /// Boxes are known to the plugin that made them: another one shows none of them.
-fn warn_of_boxes(plan: &mut Plan, from: &PluginState, to: &PluginState, observed: &Observed, paths: &Paths) {
-    let bundled = PluginState::Linked { root: paths.bundled_plugin(), enabled: true };
-    let boxes = observed.mappings.as_ref().map_or(&[][..], Vec::as_slice);
-    if boxes.is_empty() || !from.is_at(&bundled) || to.is_at(&bundled) {
+fn warn_of_boxes(plan: &mut Plan, from: &PluginState, to: &PluginState, context: &Context<'_>) {
+    let boxes = context.observed.mappings.as_ref().map_or(&[][..], Vec::as_slice);
+    if boxes.is_empty() || !from.is_bundled(context.paths) || to.is_bundled(context.paths) {
         return;
     }
     let names: Vec<&str> = boxes.iter().map(|record| record.name.as_str()).collect();
@@ -95,15 +88,9 @@ fn linked_root(folder: &Path, registered: Option<&Registered>) -> PathBuf {
     same.cloned().unwrap_or_else(|| folder.to_path_buf())
 }
 
-fn plan_bundle(
-    plan: &mut Plan,
-    request: &Request,
-    observed: &Observed,
-    paths: &Paths,
-    own: &Path,
-) -> Result<()> {
-    let provider = observe::provider(&request.settings, &observed.config);
-    let createos = observed.path_of("createos").filter(|_| provider.has().account);
+fn plan_bundle(plan: &mut Plan, context: &Context<'_>, own: &Path) -> Result<()> {
+    let Context { observed, paths, .. } = *context;
+    let createos = observed.path_of("createos").filter(|_| context.provider.has().account);
     // A variable names Herdr for this shell only.
     let recorded = observed.recorded.as_ref().ok().and_then(Option::as_ref);
     let herdr = match observed.programs.get("herdr").is_some_and(|choice| choice.named) {

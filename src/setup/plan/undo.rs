@@ -11,34 +11,39 @@ use crate::error::{Error, Result};
 use crate::fs::{Digest, digest};
 use crate::keys;
 use crate::paths::{PLUGIN_ID, Paths};
+use crate::setup::bundle;
 use crate::setup::change::{BundleChange, Change, FileChange, PluginChange, ProgramChange};
 use crate::setup::observe::Observed;
 use crate::setup::observe::files::{FileSeen, Owner};
 use crate::setup::plan::{Plan, Warning};
 use crate::setup::receipt::{FileReceipt, PluginState, Receipt, UserFile, disk};
 use crate::setup::request::keys::description;
-use crate::setup::{bundle, template};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+
+/// An undo that is being planned.
+struct Undo<'a> {
+    receipt: &'a Receipt,
+    observed: &'a Observed,
+    paths: &'a Paths,
+    plan: Plan,
+}
 
 /// The plan that undoes the setup of `receipt`, and what else of setups is there; without a receipt that alone.
 ///
 /// # Errors
 /// An original is gone, or `config.toml` does not parse any more.
 pub(crate) fn plan_undo(receipt: Option<&Receipt>, observed: &Observed, paths: &Paths) -> Result<Plan> {
-    let mut plan = Plan::default();
     let none = Receipt::default();
     let (receipt, is_recorded) = (receipt.unwrap_or(&none), receipt.is_some());
+    let mut undo = Undo { receipt, observed, paths, plan: Plan::default() };
     // Keys first: they are what a person would miss the plugin by.
     for file in receipt.files.iter().rev() {
-        let turned_on = receipt.notices.iter().any(|kept| kept.path == file.path);
-        give_back_file(&mut plan, file, turned_on, paths, |now| match file.what {
-            UserFile::Keys => without_keys(now, receipt, file, paths),
-            UserFile::Config => without_settings(now, file, paths),
-        })?;
+        undo.give_back_file(file)?;
     }
-    plan_unrecorded(&mut plan, receipt, observed, paths)?;
-    give_back_plugin(&mut plan, receipt, observed, paths);
+    undo.take_out_unrecorded()?;
+    undo.give_back_plugin();
+    let mut plan = undo.plan;
     if let Some(program) = &receipt.program {
         let now = std::fs::read(&program.path).ok();
         if now.as_deref().map(digest) != Some(program.original) {
@@ -50,7 +55,7 @@ pub(crate) fn plan_undo(receipt: Option<&Receipt>, observed: &Observed, paths: &
         }
     }
     let goes =
-        |change: &Change| matches!(change, Change::Plugin(PluginChange { to, .. }) if !is_bundled(to, paths));
+        |change: &Change| matches!(change, Change::Plugin(PluginChange { to, .. }) if !to.is_bundled(paths));
     if !observed.bundle.is_empty()
         && (is_recorded || plan.changes.iter().any(goes) || !leftovers::is_in_use(paths))
     {
@@ -63,66 +68,177 @@ pub(crate) fn plan_undo(receipt: Option<&Receipt>, observed: &Observed, paths: &
     Ok(plan)
 }
 
-/// Whether a registration leads to the folder of the bundled plugin.
-fn is_bundled(state: &PluginState, paths: &Paths) -> bool {
-    state.is_at(&PluginState::Linked { root: paths.bundled_plugin(), enabled: true })
-}
-
 /// What our entries leave when they are taken out: the file's new bytes, or none when nothing stays.
 type Rest = Option<Vec<u8>>;
 
-fn give_back_file(
-    plan: &mut Plan,
-    file: &FileReceipt,
-    turned_on: bool,
-    paths: &Paths,
-    by_meaning: impl FnOnce(&[u8]) -> Result<Rest>,
-) -> Result<()> {
-    let seen = FileSeen::look(&file.path);
-    if let owner @ Owner::Irregular { .. } = &seen.owner {
-        plan.warnings.push(Warning {
-            message: format!("{} is left alone: {}", paths.show(&file.path), owner),
-            fix: None,
-        });
-        return Ok(());
+impl Undo<'_> {
+    fn give_back_file(&mut self, file: &FileReceipt) -> Result<()> {
+        let Self { receipt, paths, .. } = *self;
+        let (seen, shown) = (FileSeen::look(&file.path), paths.show(&file.path));
+        if let Owner::Irregular { .. } = &seen.owner {
+            let message = format!("{shown} is left alone: {}", seen.owner);
+            self.plan.warnings.push(Warning { message, fix: None });
+            return Ok(());
+        }
+        if let Some(reason) = &seen.unreadable {
+            return Err(Error::failed(format!("{shown} cannot be read: {reason}")));
+        }
+        let Some(now) = seen.bytes.clone() else { return Ok(()) };
+        let hash = digest(&now);
+        if Some(hash) == file.original {
+            return Ok(());
+        }
+        let (after, summary) = if file.left.contains(&hash) && !file.edited_between {
+            let original = original(file.original, paths)?;
+            let summary = if original.is_some() { "back to what it was" } else { "it was not there before" };
+            (original, summary)
+        } else {
+            let rest = match file.what {
+                UserFile::Keys => without_keys(&now, receipt, file, paths)?,
+                UserFile::Config => without_settings(&now, file, paths)?,
+            };
+            (rest, "it changed since, so exactly our entries go")
+        };
+        let turned_on =
+            file.what == UserFile::Keys && receipt.notices.iter().any(|kept| kept.path == file.path);
+        let stay_on = |text: &Vec<u8>| keys::delivery(text).is_ok_and(|on| on.is_some());
+        if turned_on && after.as_ref().is_some_and(stay_on) {
+            self.plan.notes.push(format!(
+                "{shown}: Herdr's notices, which a setup turned on, stay on: something was built on them"
+            ));
+        }
+        if after.as_ref() != Some(&now) {
+            self.change(&seen, FileChange::new(file.what, &file.path, Some(now), after, summary));
+        }
+        Ok(())
     }
-    if let Some(reason) = &seen.unreadable {
-        return Err(Error::failed(format!("{} cannot be read: {reason}", paths.show(&file.path))));
+
+    /// Changes a file where it is ours to write.
+    fn change(&mut self, seen: &FileSeen, change: FileChange) {
+        if seen.owner.is_ours_to_write() {
+            self.plan.changes.push(Change::File(change));
+        } else {
+            let message = format!("{} is not written: {}", self.paths.show(&change.path), seen.owner);
+            self.plan.warn(message, seen.owner.take_out());
+        }
     }
-    let Some(now) = seen.bytes.clone() else { return Ok(()) };
-    let hash = digest(&now);
-    if Some(hash) == file.original {
-        return Ok(());
+
+    fn give_back_plugin(&mut self) {
+        let Some(known) = &self.receipt.plugin else { return };
+        let mut original = known.again();
+        if original.is_bundled(self.paths) {
+            // Of a setup whose receipt was lost.
+            original = PluginState::Absent;
+        }
+        let registered = match &self.observed.plugin {
+            Ok(registered) => registered,
+            Err(reason) => {
+                return self.leave(format!("the plugin's registration stays, {reason}"), &original);
+            }
+        };
+        let now = PluginState::from(registered.as_ref().map(|registered| &registered.plugin));
+        if now == original || now == known.original {
+            return;
+        }
+        if !now.is_at(&known.left) && now != PluginState::Absent {
+            let uninstall = PluginState::Absent.command();
+            return self.plan.warn(
+                format!("the plugin stays, since somebody registered it anew: it is {now}"),
+                format!("remove it with: {uninstall}"),
+            );
+        }
+        if self.observed.path_of("herdr").is_none() {
+            return self.leave(NO_HERDR.into(), &original);
+        }
+        let mut to = original.clone();
+        if let PluginState::Linked { root, .. } = &original
+            && !root.is_dir()
+        {
+            let message = format!("the earlier plugin is not linked again, {} is gone", root.display());
+            self.leave(message, &original);
+            to = PluginState::Absent;
+        }
+        if now != to {
+            self.plan.changes.push(Change::Plugin(PluginChange { from: now, to, commit: None }));
+        }
     }
-    let untouched = file.left.contains(&hash) && !file.edited_between;
-    let (after, summary) = if untouched {
-        let original = original(file.original, paths)?;
-        let summary = if original.is_some() { "back to what it was" } else { "it was not there before" };
-        (original, summary)
-    } else {
-        (by_meaning(&now)?, "it changed since, so exactly our entries go")
-    };
-    if let (UserFile::Keys, Some(after)) = (file.what, &after)
-        && turned_on
-        && keys::delivery(after).is_ok_and(|on| on.is_some())
-    {
-        plan.notes.push(format!(
-            "{}: Herdr's notices, which a setup turned on, stay on: something was built on them",
-            paths.show(&file.path)
-        ));
+
+    fn leave(&mut self, message: String, to: &PluginState) {
+        self.plan.warn(message, format!("do it with: {}", to.command()));
     }
-    if after.as_ref() == Some(&now) {
-        return Ok(());
+
+    /// What the receipt does not cover.
+    fn take_out_unrecorded(&mut self) -> Result<()> {
+        let Self { receipt, observed, .. } = *self;
+        let is_known = |what: UserFile, file: &FileSeen| {
+            receipt.files.iter().any(|known| known.what == what && known.path == file.path)
+        };
+        if !is_known(UserFile::Keys, &observed.keys) {
+            self.take_out_keys(&observed.keys)?;
+        }
+        if !is_known(UserFile::Config, &observed.config) {
+            self.take_out_config(&observed.config);
+        }
+        if let (None, Ok(Some(registered))) = (&receipt.plugin, &observed.plugin) {
+            self.take_out_plugin(PluginState::from(Some(&registered.plugin)));
+        }
+        Ok(())
     }
-    if !seen.owner.is_ours_to_write() {
-        plan.warn(
-            format!("{} is not written: {}", paths.show(&file.path), seen.owner),
-            seen.owner.take_out(),
-        );
-        return Ok(());
+
+    fn take_out_keys(&mut self, file: &FileSeen) -> Result<()> {
+        let Some(now) = file.bytes.as_ref().filter(|_| file.unreadable.is_none()) else { return Ok(()) };
+        let actions = bundle::actions();
+        let words = actions.iter().map(|action| (format!("{PLUGIN_ID}.{action}"), description(action)));
+        let unmerged = match keys::unmerge_marked(now, &words.collect::<Vec<_>>()) {
+            Ok(unmerged) => unmerged,
+            // Nothing says that anything of ours is in there.
+            Err(_) if !contains(now, PLUGIN_ID) => return Ok(()),
+            Err(error) => {
+                return Err(Error::failed(format!("{}, {error}", self.paths.show(&file.path)))
+                    .fact("nothing was changed", "our bindings cannot be told from yours in such a file")
+                    .help("mend the file and run this again"));
+            }
+        };
+        if !unmerged.removed.is_empty() {
+            let (before, after) = (file.bytes.clone(), Some(unmerged.text));
+            let summary = "our entries go; no record of a setup has what was there before";
+            self.change(file, FileChange::new(UserFile::Keys, &file.path, before, after, summary));
+        }
+        Ok(())
     }
-    plan.changes.push(Change::File(FileChange::new(file.what, &file.path, Some(now), after, summary)));
-    Ok(())
+
+    fn take_out_config(&mut self, file: &FileSeen) {
+        let Some(now) = &file.bytes else { return };
+        let of_every_setup = [None, Some(ProviderKind::Local)]
+            .map(|provider| fresh(&Settings { provider, ..Settings::default() }).to_json().into_bytes());
+        if !of_every_setup.contains(now) {
+            return;
+        }
+        if !file.owner.is_ours_to_write() {
+            let message = format!("{} stays: {}", self.paths.show(&file.path), file.owner);
+            return self.plan.warn(message, "remove it by hand");
+        }
+        let summary = "it holds what every setup writes, and nothing else";
+        let change = FileChange::new(UserFile::Config, &file.path, file.bytes.clone(), None, summary);
+        self.plan.changes.push(Change::File(change));
+    }
+
+    fn take_out_plugin(&mut self, now: PluginState) {
+        if !now.is_bundled(self.paths) {
+            return;
+        }
+        if self.observed.path_of("herdr").is_none() {
+            return self.leave(NO_HERDR.into(), &PluginState::Absent);
+        }
+        let to = PluginState::Absent;
+        self.plan.changes.push(Change::Plugin(PluginChange { from: now, to, commit: None }));
+    }
+}
+
+const NO_HERDR: &str = "the plugin's registration stays, since herdr is not there";
+
+fn contains(text: &[u8], word: &str) -> bool {
+    text.windows(word.len()).any(|window| window == word.as_bytes())
 }
 
 fn original(digest: Option<Digest>, paths: &Paths) -> Result<Rest> {
@@ -181,141 +297,4 @@ fn without_settings(now: &[u8], file: &FileReceipt, paths: &Paths) -> Result<Res
     // In the documentation's order where it is a valid file.
     let ordered = serde_json::to_vec(&rest).ok().and_then(|bytes| Settings::parse(&bytes).ok());
     Ok(Some(ordered.map_or_else(|| format!("{rest:#}\n"), |settings| settings.to_json()).into_bytes()))
-}
-
-fn give_back_plugin(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &Paths) {
-    let Some(known) = &receipt.plugin else { return };
-    let mut original = known.again();
-    if is_bundled(&original, paths) {
-        // Of a setup whose receipt was lost.
-        original = PluginState::Absent;
-    }
-    let mut leave = |message: String, to: &PluginState| {
-        plan.warn(message, format!("do it with: {}", to.command()));
-    };
-    let registered = match &observed.plugin {
-        Ok(registered) => registered,
-        Err(reason) => {
-            leave(format!("the plugin's registration stays, {reason}"), &original);
-            return;
-        }
-    };
-    let now = PluginState::from(registered.as_ref().map(|registered| &registered.plugin));
-    if now == original || now == known.original {
-        return;
-    }
-    let is_ours = now.is_at(&known.left) || now == PluginState::Absent;
-    if !is_ours {
-        plan.warn(
-            format!("the plugin stays, since somebody registered it anew: it is {now}"),
-            format!("remove it with: {}", crate::command::herdr(["plugin", "uninstall", PLUGIN_ID])),
-        );
-        return;
-    }
-    if observed.path_of("herdr").is_none() {
-        leave("the plugin's registration stays, since herdr is not there".into(), &original);
-        return;
-    }
-    let mut to = original.clone();
-    if let PluginState::Linked { root, .. } = &to
-        && !root.is_dir()
-    {
-        leave(format!("the earlier plugin is not linked again, {} is gone", root.display()), &to);
-        to = PluginState::Absent;
-    }
-    if now != to {
-        plan.changes.push(Change::Plugin(PluginChange { from: now, to, commit: None }));
-    }
-}
-
-/// Adds to the plan of an undo what `receipt` does not cover.
-///
-/// # Errors
-/// `config.toml` does not parse.
-fn plan_unrecorded(plan: &mut Plan, receipt: &Receipt, observed: &Observed, paths: &Paths) -> Result<()> {
-    let is_known =
-        |what: UserFile, file: &FileSeen| receipt.files.iter().any(|f| f.what == what && f.path == file.path);
-    if !is_known(UserFile::Keys, &observed.keys) {
-        take_out_keys(plan, &observed.keys, paths)?;
-    }
-    if !is_known(UserFile::Config, &observed.config) {
-        take_out_config(plan, &observed.config, paths);
-    }
-    if receipt.plugin.is_none() {
-        take_out_plugin(plan, observed, paths);
-    }
-    Ok(())
-}
-
-/// Each action's id with the words that a setup gives its binding.
-fn our_words() -> Vec<(String, String)> {
-    let known = &template::herdr().keys;
-    let words = |action: &String| match known.iter().find(|key| key.action == *action) {
-        Some(key) => key.description.clone(),
-        None => description(action),
-    };
-    bundle::actions().iter().map(|action| (format!("{PLUGIN_ID}.{action}"), words(action))).collect()
-}
-
-fn take_out_keys(plan: &mut Plan, file: &FileSeen, paths: &Paths) -> Result<()> {
-    let Some(now) = file.bytes.as_ref().filter(|_| file.unreadable.is_none()) else { return Ok(()) };
-    let shown = paths.show(&file.path);
-    let unmerged = match keys::unmerge_marked(now, &our_words()) {
-        Ok(unmerged) => unmerged,
-        // Nothing says that anything of ours is in there.
-        Err(_) if !contains(now, PLUGIN_ID) => return Ok(()),
-        Err(error) => {
-            return Err(Error::failed(format!("{shown}, {error}"))
-                .fact("nothing was changed", "our bindings cannot be told from yours in such a file")
-                .help("mend the file and run this again"));
-        }
-    };
-    if unmerged.removed.is_empty() {
-        return Ok(());
-    }
-    if !file.owner.is_ours_to_write() {
-        plan.warn(format!("{shown} is not written: {}", file.owner), file.owner.take_out());
-        return Ok(());
-    }
-    let summary = "our entries go; no record of a setup has what was there before";
-    let change =
-        FileChange::new(UserFile::Keys, &file.path, file.bytes.clone(), Some(unmerged.text), summary);
-    plan.changes.push(Change::File(change));
-    Ok(())
-}
-
-fn contains(text: &[u8], word: &str) -> bool {
-    text.windows(word.len()).any(|window| window == word.as_bytes())
-}
-
-fn take_out_config(plan: &mut Plan, file: &FileSeen, paths: &Paths) {
-    let Some(now) = &file.bytes else { return };
-    let of_every_setup = [None, Some(ProviderKind::Local)]
-        .map(|provider| fresh(&Settings { provider, ..Settings::default() }).to_json().into_bytes());
-    if !of_every_setup.contains(now) {
-        return;
-    }
-    if !file.owner.is_ours_to_write() {
-        plan.warn(format!("{} stays: {}", paths.show(&file.path), file.owner), "remove it by hand");
-        return;
-    }
-    let summary = "it holds what every setup writes, and nothing else";
-    let change = FileChange::new(UserFile::Config, &file.path, file.bytes.clone(), None, summary);
-    plan.changes.push(Change::File(change));
-}
-
-fn take_out_plugin(plan: &mut Plan, observed: &Observed, paths: &Paths) {
-    let Ok(Some(registered)) = &observed.plugin else { return };
-    let now = PluginState::from(Some(&registered.plugin));
-    if !now.is_at(&PluginState::Linked { root: paths.bundled_plugin(), enabled: true }) {
-        return;
-    }
-    if observed.path_of("herdr").is_none() {
-        plan.warn(
-            "the plugin's registration stays, since herdr is not there",
-            format!("do it with: {}", PluginState::Absent.command()),
-        );
-        return;
-    }
-    plan.changes.push(Change::Plugin(PluginChange { from: now, to: PluginState::Absent, commit: None }));
 }

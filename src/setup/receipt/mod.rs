@@ -11,10 +11,10 @@ use crate::keys::{Added, Patch};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// What setup did to Herdr.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Receipt {
     pub(crate) schema_version: u32,
@@ -43,10 +43,11 @@ pub(crate) struct Receipt {
 }
 
 /// Whether a setup came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Progress {
     /// It was begun.
+    #[default]
     Applying,
     /// It was completed.
     Complete,
@@ -134,22 +135,6 @@ pub(crate) struct ProgramReceipt {
     pub(crate) original: Digest,
 }
 
-impl Default for Receipt {
-    fn default() -> Self {
-        Self {
-            schema_version: VERSION,
-            state: Progress::Applying,
-            files: Vec::new(),
-            plugin: None,
-            keys: Vec::new(),
-            herdr_config: None,
-            notices: Vec::new(),
-            program: None,
-            folders: Vec::new(),
-        }
-    }
-}
-
 impl Receipt {
     /// The hashes under which originals, and what setups left, are kept beside it.
     pub(crate) fn digests(&self) -> Vec<Digest> {
@@ -159,8 +144,8 @@ impl Receipt {
 
     /// Notes that a file is going to be changed from `before` to `after`. The first original stays.
     pub(crate) fn note_file(&mut self, what: UserFile, path: &Path, before: Option<Digest>, after: Digest) {
-        let position = self.files.iter().position(|file| file.what == what && file.path == path);
-        let Some(known) = position.map(|index| &mut self.files[index]) else {
+        let is_it = |file: &&mut FileReceipt| file.what == what && file.path == path;
+        let Some(known) = self.files.iter_mut().find(is_it) else {
             self.files.push(FileReceipt {
                 what,
                 path: path.into(),

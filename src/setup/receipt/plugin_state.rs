@@ -2,7 +2,7 @@
 
 use crate::command;
 use crate::herdr::{GithubSource, Plugin, Source};
-use crate::paths::PLUGIN_ID;
+use crate::paths::{PLUGIN_ID, Paths};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,16 @@ impl PluginState {
             (Self::Github { source: one, .. }, Self::Github { source: other, .. }) => one == other,
             _ => self == other,
         }
+    }
+
+    /// The bundled plugin, linked from our folder.
+    pub(crate) fn bundled(paths: &Paths) -> Self {
+        Self::Linked { root: paths.bundled_plugin(), enabled: true }
+    }
+
+    /// Whether the registration leads to the folder of the bundled plugin.
+    pub(crate) fn is_bundled(&self, paths: &Paths) -> bool {
+        self.is_at(&Self::bundled(paths))
     }
 
     /// Whether Herdr runs it; what is not there counts as enabled, since it was never switched off.

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::keys::{Chord, Wanted};
 use crate::paths::PLUGIN_ID;
 use crate::setup::bundle;
-use crate::setup::template::{self, KeyTemplate};
+use crate::setup::template;
 
 /// `ACTION=CHORD`.
 pub(super) fn key(text: &str) -> Result<(String, Chord)> {
@@ -58,32 +58,28 @@ fn near_chord(text: &str) -> Option<String> {
 
 /// The keys of the template, with the chosen chords, and after them other actions that got one.
 pub(super) fn wanted_keys(chosen: &[(String, Chord)]) -> Vec<Wanted> {
-    let template = template::herdr();
-    let chosen_chord =
-        |action: &str| chosen.iter().rev().find(|(name, _)| name == action).map(|(_, chord)| *chord);
-    let wanted = |action: &str, chord, description: &str| Wanted {
+    let wanted = |action: &str, chord| Wanted {
         action: action.into(),
         command: format!("{PLUGIN_ID}.{action}"),
-        description: description.into(),
+        description: description(action),
         chord,
     };
-    let of_template = template.keys.iter().map(|key: &KeyTemplate| {
-        wanted(&key.action, chosen_chord(&key.action).unwrap_or(key.chord), &key.description)
-    });
-    let mut all: Vec<Wanted> = of_template.collect();
-    for (action, _) in chosen {
-        if !all.iter().any(|known| known.action == *action) {
-            let chord = chosen_chord(action).expect("it was chosen");
-            all.push(wanted(action, chord, &description(action)));
+    let mut all: Vec<Wanted> =
+        template::herdr().keys.iter().map(|key| wanted(&key.action, key.chord)).collect();
+    for (action, chord) in chosen {
+        match all.iter_mut().find(|known| known.action == *action) {
+            Some(known) => known.chord = *chord,
+            None => all.push(wanted(action, *chord)),
         }
     }
     all
 }
 
-/// What Herdr's help panel shows for an action that the template gives no key.
+/// What Herdr's help panel shows for an action, where the template has no words for it, too.
 pub(in crate::setup) fn description(action: &str) -> String {
-    match action {
-        "boxes" => "list the sandboxes".into(),
-        action => format!("{action} the sandbox of this pane"),
+    match template::herdr().keys.iter().find(|key| key.action == action) {
+        Some(key) => key.description.clone(),
+        None if action == "boxes" => "list the sandboxes".into(),
+        None => format!("{action} the sandbox of this pane"),
     }
 }

@@ -16,13 +16,14 @@ use serde::Serialize;
 use values::{egress, parse, parse_each, wanted_plugin};
 
 /// What ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Command"))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Task {
     /// `--doctor`
     Doctor,
     /// a setup
+    #[default]
     Setup,
     /// `--undo`
     Undo,
