@@ -14,7 +14,6 @@ mod listing;
 mod process;
 mod program;
 mod provider;
-mod refresh;
 mod status;
 mod transfer;
 mod words;

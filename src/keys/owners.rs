@@ -103,6 +103,10 @@ impl fmt::Display for Reason {
     }
 }
 
+/// Built-ins with the name in the legacy `[keys.indexed]` that displaces their defaults.
+const LEGACY: [(&str, &str); 3] =
+    [("switch_tab", "tabs"), ("switch_workspace", "workspaces"), ("focus_agent", "agents")];
+
 /// The result of Herdr's registration.
 #[derive(Debug)]
 pub(super) struct Owners {
@@ -130,8 +134,10 @@ impl Owners {
         for chord in [Chord::direct(prefix), Chord::prefixed(prefix)] {
             owners.hold(chord, &Holder::Prefix);
         }
-        let legacy = |name| document.indexed(name);
-        let (tabs, workspaces, agents) = (legacy("tabs")?, legacy("workspaces")?, legacy("agents")?);
+        let mut legacy = Vec::new();
+        for (builtin, name) in LEGACY {
+            legacy.extend(document.indexed(name)?.map(|field| (builtin, name, field)));
+        }
         for builtin in builtins() {
             let alias = builtin.alias.as_deref().map(|name| document.field(name)).transpose()?.flatten();
             let written = match (document.field(&builtin.field)?, alias) {
@@ -140,12 +146,6 @@ impl Owners {
                     return Err(KeysError::Shape { line: field.line, what });
                 }
                 (field, alias) => field.or(alias),
-            };
-            let displaced_by_legacy = match builtin.field.as_str() {
-                "switch_tab" => &tabs,
-                "switch_workspace" => &workspaces,
-                "focus_agent" => &agents,
-                _ => &None,
             };
             match written {
                 Some(field) => {
@@ -159,14 +159,13 @@ impl Owners {
                         owners.hold(chord, &holder);
                     }
                 }
-                None if displaced_by_legacy.is_some() => {}
+                None if legacy.iter().any(|(displaced, ..)| *displaced == builtin.field) => {}
                 None => {
                     owners.defaults.extend(builtin.defaults.iter().map(|c| (*c, builtin.field.as_str())));
                 }
             }
         }
-        for (name, field) in [("tabs", tabs), ("workspaces", workspaces), ("agents", agents)] {
-            let Some(field) = field else { continue };
+        for (_, name, field) in legacy {
             let holder = Holder::User { field: format!("indexed.{name}"), line: field.line };
             for stroke in field.chords.iter().filter_map(|text| Stroke::indexed(text)).flatten() {
                 owners.hold(Chord::direct(stroke), &holder);

@@ -32,9 +32,8 @@ pub(crate) struct PluginTemplate {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Requirement {
-    /// The id of its check.
+    /// The id of its check, which is the program's name, too.
     pub(crate) id: String,
-    pub(crate) program: String,
     /// A variable that names another copy of it.
     #[serde(default)]
     pub(crate) variable: Option<String>,

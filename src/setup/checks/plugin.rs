@@ -45,16 +45,14 @@ pub(super) fn plugin(context: &Context<'_>) -> Check {
                 _ if bundled => "bundled".into(),
                 _ => "a checkout".into(),
             };
+            let says = format!("{} {}, {how}", plugin.id, manifest.version);
             let check = match &context.observed.starts {
-                _ if let Some(who) = replaced_by(context, plugin) => Check::warn(
-                    "plugin",
-                    format!("{who} in place of ours: {} {}, {how}", plugin.id, manifest.version),
-                ),
-                Some(Err(reason)) => Check::fail("plugin", format!("no key works: {reason}")),
-                _ if bundled => {
-                    as_written(context, manifest, format!("{} {}, {how}", plugin.id, manifest.version))
+                _ if let Some(who) = replaced_by(context, plugin) => {
+                    Check::warn("plugin", format!("{who} in place of ours: {says}"))
                 }
-                _ => Check::ok("plugin", format!("{} {}, {how}", plugin.id, manifest.version)),
+                Some(Err(reason)) => Check::fail("plugin", format!("no key works: {reason}")),
+                _ if bundled => as_written(context, manifest, says),
+                _ => Check::ok("plugin", says),
             };
             let check = if check.status == Status::Ok { check } else { check.fixed_by(context.setup()) };
             check.found(manifest.version.clone())

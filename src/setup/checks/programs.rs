@@ -1,6 +1,6 @@
 //! The system, the programs, and whether the official CLI can be used.
 
-use super::check::{Check, Status};
+use super::check::Check;
 use super::context::Context;
 use crate::command::{self, Command};
 use crate::setup::install;
@@ -85,22 +85,14 @@ fn not_needed(context: &Context<'_>, need: Need) -> Option<&'static str> {
 
 /// Whether the plugin that is wanted, or that is there when nothing else is wanted, runs on Bun.
 fn needs_bun(context: &Context<'_>) -> bool {
-    let registered = context.observed.plugin.as_ref().ok().and_then(Option::as_ref);
+    let registered = matches!(&context.observed.plugin, Ok(Some(registered)) if registered.runs_on_bun);
     match &context.request.plugin {
-        WantedPlugin::Checkout(_) => context
-            .observed
-            .checkout
-            .as_ref()
-            .is_some_and(|seen| seen.as_ref().is_ok_and(|seen| seen.runs_on_bun)),
-        WantedPlugin::Github(source) => {
-            source.repository == context.template.plugin.github
-                || registered.is_some_and(|registered| registered.runs_on_bun)
+        WantedPlugin::Checkout(_) => {
+            matches!(&context.observed.checkout, Some(Ok(checkout)) if checkout.runs_on_bun)
         }
+        WantedPlugin::Github(source) => source.repository == context.template.plugin.github || registered,
         // The doctor looks at what is there; a setup is about to replace it.
-        WantedPlugin::Bundled => {
-            context.request.task == Task::Doctor
-                && registered.is_some_and(|registered| registered.runs_on_bun)
-        }
+        WantedPlugin::Bundled => context.request.task == Task::Doctor && registered,
     }
 }
 
@@ -163,14 +155,11 @@ pub(super) fn sign_in(context: &Context<'_>) -> Check {
         SignIn::NotAsked => return Check::skip("session", "there is no createos to ask"),
         SignIn::Usable if observed.credentials.only_in_this_shell() => {
             let name = with.unwrap_or_default();
-            Check::new(
-                "session",
-                Status::Warn,
-                format!(
-                    "signed in with {name}, which only this shell has; a Herdr server that runs may lack it"
-                ),
-            )
-            .fix(format!("{login}\nor export it where your shell starts, and then restart Herdr"))
+            let message = format!(
+                "signed in with {name}, which only this shell has; a Herdr server that runs may lack it"
+            );
+            Check::warn("session", message)
+                .fix(format!("{login}\nor export it where your shell starts, and then restart Herdr"))
         }
         SignIn::Usable => Check::ok(
             "session",

@@ -114,10 +114,12 @@ pub(crate) fn observe(paths: &Paths, request: &Request) -> Observed {
         let keys = FileSeen::look(paths.herdr_config_file());
         let plugin = registered(paths);
         let folder = paths.bundled_plugin();
-        let starts = plugin.as_ref().ok().and_then(Option::as_ref).filter(|_| everything).map(|registered| {
-            let is_bundled = same_folder(&registered.plugin.root, &folder);
-            starts(registered, is_bundled)
-        });
+        let starts = match &plugin {
+            Ok(Some(registered)) if everything => {
+                Some(starts(registered, same_folder(&registered.plugin.root, &folder)))
+            }
+            _ => None,
+        };
         let (sign_in, shapes) = account.map_or((SignIn::NotAsked, None), join);
         Observed {
             programs: choices,

@@ -94,7 +94,7 @@ pub(crate) fn candidates(requirement: &Requirement, home: &Path) -> Candidates {
     let own = Own::of_this_process();
     let is_other = |path: &PathBuf| !own.as_ref().is_some_and(|own| own.is(path));
     let on_path: Vec<PathBuf> =
-        which::which_all(&requirement.program).into_iter().flatten().filter(is_other).collect();
+        which::which_all(&requirement.id).into_iter().flatten().filter(is_other).collect();
     let first_on_path = on_path.first().cloned();
     if let Some(path) = named.filter(is_other) {
         return Candidates { paths: vec![path], first_on_path, named: true };
@@ -140,7 +140,7 @@ fn probe(requirement: &Requirement, path: PathBuf) -> Program {
         Ok(ended) => ended,
         Err(error) => return Program::Broken { path, reason: error.to_string() },
     };
-    let call = || format!("{} {}", requirement.program, requirement.version.join(" "));
+    let call = || format!("{} {}", requirement.id, requirement.version.join(" "));
     if !ended.success() {
         let said = ended.stderr_text();
         let said = said.lines().next().map_or_else(String::new, |line| format!(": {line}"));

@@ -13,12 +13,29 @@ const WHAT: &str = "Set up Herdr for sandboxed agents, or check the setup (creat
 
 /// Shows the official help with our line in it.
 pub(super) fn show(program: &Path, args: &[OsString], nested: &str) -> Result<Exit> {
+    changed(program, args, nested, |help, _| with_setup(help))
+}
+
+/// Shows what the official program says of its own `setup`, with our word on the line for Herdr.
+///
+/// # Errors
+/// It cannot be run.
+pub(super) fn show_hosts(program: &Path, args: &[OsString], nested: &str) -> Result<Exit> {
+    changed(program, args, nested, |help, said| if said { with_our_word(help) } else { help.to_owned() })
+}
+
+/// What the official program prints, changed; `change` is told whether the program had success.
+fn changed(
+    program: &Path,
+    args: &[OsString],
+    nested: &str,
+    change: impl FnOnce(&str, bool) -> String,
+) -> Result<Exit> {
     let ended = call(program, args, nested).run()?;
-    let text = ended.stdout_text();
     if !ended.stderr_text().is_empty() {
         ui::note(ended.stderr_text());
     }
-    let _closed_pipe = ui::raw(with_setup(&text).as_bytes());
+    let _closed_pipe = ui::raw(change(&ended.stdout_text(), ended.success()).as_bytes());
     Ok(Exit::of_program(ended.code()))
 }
 
@@ -33,41 +50,27 @@ pub(super) fn has_setup(program: &Path, nested: &str) -> Result<bool> {
     Ok(commands(&lines).is_some_and(|(_, commands)| commands.iter().any(|(_, name)| name == NAME)))
 }
 
-/// Shows what the official program says of its own `setup`, with our word on the line for Herdr.
-///
-/// # Errors
-/// It cannot be run.
-pub(super) fn show_hosts(program: &Path, args: &[OsString], nested: &str) -> Result<Exit> {
-    let ended = call(program, args, nested).run()?;
-    if !ended.stderr_text().is_empty() {
-        ui::note(ended.stderr_text().trim_end());
-    }
-    let text = ended.stdout_text();
-    let text = if ended.success() { with_our_word(&text) } else { text };
-    let _closed_pipe = ui::raw(text.as_bytes());
-    Ok(Exit::of_program(ended.code()))
-}
-
 /// Says on Herdr's line who answers.
 fn with_our_word(help: &str) -> String {
-    let is_herdrs =
-        |line: &str| line.split([' ', ',', '\t', '\n']).find(|word| !word.is_empty()) == Some("herdr");
-    let mut any = false;
-    let mut shown: String = help
-        .split_inclusive('\n')
-        .map(|line| match is_herdrs(line) && line.starts_with([' ', '\t']) {
-            true => {
-                any = true;
-                format!("{} (by createos-sandbox)\n", line.trim_end())
-            }
-            false => line.to_owned(),
-        })
-        .collect();
-    if !any {
-        let gap = if shown.ends_with('\n') || shown.is_empty() { "" } else { "\n" };
-        shown.push_str(&format!("{gap}\nALSO:\n   herdr  {WHAT}\n"));
+    let is_herdrs = |line: &str| first_word(line) == Some("herdr") && line.starts_with([' ', '\t']);
+    if !help.split_inclusive('\n').any(is_herdrs) {
+        return with_also(help, "herdr");
     }
-    shown
+    let lines = help.split_inclusive('\n').map(|line| match is_herdrs(line) {
+        true => format!("{} (by createos-sandbox)\n", line.trim_end()),
+        false => line.to_owned(),
+    });
+    lines.collect()
+}
+
+/// Says at the end what `name` is, where no line is there for it.
+fn with_also(help: &str, name: &str) -> String {
+    let gap = if help.ends_with('\n') || help.is_empty() { "" } else { "\n" };
+    format!("{help}{gap}\nALSO:\n   {name}  {WHAT}\n")
+}
+
+fn first_word(line: &str) -> Option<&str> {
+    line.split([' ', ',', '\t', '\n']).find(|word| !word.is_empty())
 }
 
 /// Where the list of commands begins, and each of its lines with its command; none where there is no list.
@@ -75,17 +78,15 @@ fn commands(lines: &[&str]) -> Option<(usize, Vec<(usize, String)>)> {
     let is_heading = |line: &str| !line.starts_with([' ', '\t']) && line.trim_end().ends_with(':');
     let start = lines.iter().position(|line| line.trim_end() == "COMMANDS:")? + 1;
     let end = lines[start..].iter().position(|line| is_heading(line)).map_or(lines.len(), |at| start + at);
-    let command =
-        |line: &str| line.split([' ', ',', '\t', '\n']).find(|word| !word.is_empty()).map(str::to_owned);
-    Some((start, (start..end).filter_map(|at| Some((at, command(lines[at])?))).collect()))
+    let command = |at: usize| Some((at, first_word(lines[at])?.to_owned()));
+    Some((start, (start..end).filter_map(command).collect()))
 }
 
 /// Adds the line to the list of commands, aligned with the others, before `help` if that is the last.
 fn with_setup(help: &str) -> String {
     let lines: Vec<&str> = help.split_inclusive('\n').collect();
     let Some((start, commands)) = commands(&lines) else {
-        let gap = if help.ends_with('\n') || help.is_empty() { "" } else { "\n" };
-        return format!("{help}{gap}\nALSO:\n   {NAME}  {WHAT}\n");
+        return with_also(help, NAME);
     };
     if commands.iter().any(|(_, name)| name == NAME) {
         return help.into();

@@ -1,7 +1,6 @@
 //! This binary under the name `createos`: `createos sandbox setup herdr` is ours, everything else goes
 //! on to the official program.
 
-mod call;
 mod called;
 mod help;
 mod link;
