@@ -36,19 +36,23 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
     let worktree = record.worktree.display().to_string();
     let found = home::look(context, &record);
     let note = if chosen.by_worktree { "the only box of this worktree" } else { "" };
-    let rows = [
+    // What a low popup shows without scrolling comes first.
+    let first = [
         ("agent", title(&record)),
-        ("program", program.clone()),
         ("box", format!("{} ({})", record.name, remote.id)),
         ("status", status.clone()),
+        ("note", note.to_owned()),
+    ];
+    let last = [
         ("worktree", context.paths.show(&record.worktree)),
         ("remote root", record.remote_root.to_string()),
-        ("process", process.clone()),
         ("auto-pause", auto_pause.unwrap_or_else(|| record.auto_pause.to_string())),
         ("egress", egress.unwrap_or_default()),
         ("provider", record.provider.word().to_owned()),
+        ("program", program.clone()),
+        ("process", process.clone()),
     ];
-    let rows = rows.into_iter().chain(found.rows()).chain([("note", note.to_owned())]);
+    let rows = first.into_iter().chain(found.rows()).chain(last);
     let table: Vec<_> = rows
         .filter(|(_, value)| !value.is_empty())
         .map(|(label, value)| format!("  {label:<11}   {}", crate::ui::visible(&value)))

@@ -1,6 +1,6 @@
 //! What a start and a sync let through on purpose, and what the start says of the rest.
 
-use super::world::{LONG, World};
+use super::world::{LONG, World, unbroken};
 use crate::support::eventually;
 use serde_json::json;
 use std::time::Instant;
@@ -59,7 +59,7 @@ fn the_pane_of_a_start_asks_once_about_an_include() {
             assert!(began.elapsed() < 2 * LONG, "the start does not end");
             let own = world.pane_ids().into_iter().find(|pane| !before.contains(pane));
             if let Some(pane) = own
-                && world.screen(&pane).contains("names 1 file that git ignores")
+                && unbroken(&world.screen(&pane)).contains(&unbroken("names 1 file that git ignores"))
             {
                 asked = true;
                 world.key(&pane, key);

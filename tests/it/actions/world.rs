@@ -8,6 +8,7 @@ use super::hands::{Hands, keys};
 use crate::support::{
     Home, Repo, binary, eventually, generation, outcome, real_herdr, result_line, stand_in,
 };
+pub use screens::unbroken;
 use serde_json::{Map, Value, json};
 use std::cell::{RefCell, RefMut};
 use std::os::unix::fs::symlink;

@@ -146,6 +146,6 @@ impl World {
 }
 
 /// Text without its blanks and line ends, wherever a terminal broke it.
-fn unbroken(text: &str) -> String {
+pub fn unbroken(text: &str) -> String {
     text.split_whitespace().collect()
 }
