@@ -13,16 +13,14 @@ use crate::error::{Error, Kind, Result};
 use crate::exit::Exit;
 use crate::herdr::{Caller, Invocation, Place};
 use crate::ui;
-use mapping::context::ActionContext;
-use mapping::detached;
-use pane::{include, message, provision, terminal};
-use report::{Notice, Report, print_line};
+use mapping::{ActionContext, detached};
+use pane::{include, provision, sheet, terminal};
+use report::{Notice, Report};
 use std::io::IsTerminal;
 use verbs::{
     apply, ask_delete, attach, boxes, cleanup, delete, info, pause, prune, reconcile, resume, review, start,
-    sync,
+    sync, undo, upload,
 };
-use verbs::{undo, upload};
 
 /// Runs an action. Exit code 0: done; 1: not (docs/json.md, the result line); 130: Ctrl-C at a question.
 ///
@@ -51,31 +49,27 @@ pub(crate) fn run(command: HerdrCommand) -> Result<Exit> {
         HerdrCommand::Boxes if Invocation::from_env().caller == Caller::Key => {
             action("boxes", None, boxes::open)
         }
-        HerdrCommand::Boxes => pane(ActionContext::open().and_then(|context| {
-            detached::finish_abandoned(&context)?;
-            boxes::boxes(&context)
+        HerdrCommand::Boxes => pane(open(|context| {
+            detached::finish_abandoned(context)?;
+            boxes::boxes(context)
         })),
-        HerdrCommand::SyncPane => pane(ActionContext::open().and_then(|context| sync::pane(&context))),
-        HerdrCommand::Reconcile => {
-            quiet(ActionContext::open().and_then(|context| reconcile::reconcile(&context)))
-        }
-        HerdrCommand::Cleanup(record) => quiet(ActionContext::open().and_then(|context| {
+        HerdrCommand::SyncPane => pane(open(sync::pane)),
+        HerdrCommand::Reconcile => quiet(open(reconcile::reconcile)),
+        HerdrCommand::Cleanup(record) => quiet(open(|context| {
             let id = record.parse().map_err(Error::usage)?;
-            cleanup::cleanup(&context, &id).map(|()| "done".to_owned())
+            cleanup::cleanup(context, &id).map(|()| "done".to_owned())
         })),
-        HerdrCommand::Provision => {
-            pane(ActionContext::open().and_then(|context| provision::provision(&context)))
-        }
-        HerdrCommand::ReviewPane => pane(ActionContext::open().and_then(|context| review::pane(&context))),
-        HerdrCommand::Message => pane(message::message()),
+        HerdrCommand::Provision => pane(open(provision::provision)),
+        HerdrCommand::ReviewPane => pane(open(review::pane)),
+        HerdrCommand::Message => pane(sheet::message()),
         HerdrCommand::Relay { old, argv } => return crate::relay::run(old, &argv),
-        HerdrCommand::AskTrust => {
-            pane(ActionContext::open().and_then(|context| include::ask_in_popup(&context)))
-        }
-        HerdrCommand::AskDelete => {
-            pane(ActionContext::open().and_then(|context| ask_delete::ask_delete(&context)))
-        }
+        HerdrCommand::AskTrust => pane(open(include::ask_in_popup)),
+        HerdrCommand::AskDelete => pane(open(ask_delete::ask_delete)),
     })
+}
+
+fn open<T>(act: impl FnOnce(&ActionContext) -> Result<T>) -> Result<T> {
+    act(&ActionContext::open()?)
 }
 
 /// An action proper: words for people, its result line last, and a notice after a key press.
@@ -89,33 +83,22 @@ fn action(
         Ok(context) => detached::finish_abandoned(context).and_then(|()| act(context)),
         Err(error) => Err(error.clone()),
     };
-    let outcome = outcome.map(Report::with_fix).map_err(report::with_fix);
-    let error = match &outcome {
-        Ok(report) => report.error(),
-        Err(error) => Some(error),
-    };
-    match (error, &outcome) {
-        (Some(error), _) => ui::report(error),
-        (None, Ok(report)) if !report.text().is_empty() => ui::line(ui::visible(report.text())),
-        (None, _) => {}
+    let report = outcome.unwrap_or_else(Report::refused).with_fix();
+    match report.error() {
+        Some(error) => ui::report(error),
+        None if report.text().is_empty() => {}
+        None => ui::line(ui::visible(report.text())),
     }
     // It is for programs, and would only be in a person's way.
     if !std::io::stdout().is_terminal() {
-        print_line(name, outcome.as_ref());
+        ui::line(report.line(name));
     }
     if let Ok(context) = &context
         && context.invocation.caller == Caller::Key
     {
-        tell(
-            context,
-            name,
-            match error {
-                Some(error) => Err(error),
-                None => outcome.as_ref(),
-            },
-        );
+        tell(context, name, &report);
     }
-    match error {
+    match report.error() {
         None => Exit::DONE,
         Some(error) if error.kind() == Kind::Interrupted => error.exit(),
         Some(_) => Exit::FAILED,
@@ -123,19 +106,16 @@ fn action(
 }
 
 /// A key's outcome is invisible unless we show it.
-fn tell(context: &ActionContext, name: &str, outcome: Result<&Report, &Error>) {
-    let (text, pane, popup) = match outcome {
-        Ok(report) => match report.kind() {
-            Notice::Nothing => return,
-            Notice::Toast => (report.text().to_owned(), report.pane(), false),
-            Notice::Popup => (report.text().to_owned(), report.pane(), true),
-        },
-        Err(error) => (format!("{name}\n\n{}", ui::format_error(error)), None, true),
+fn tell(context: &ActionContext, name: &str, report: &Report) {
+    let (text, pane, popup) = match (report.error(), report.kind()) {
+        (Some(error), _) => (format!("{name}\n\n{}", ui::format_error(error)), None, true),
+        (None, Notice::Nothing) => return,
+        (None, kind) => (report.text().to_owned(), report.pane(), *kind == Notice::Popup),
     };
     let focus = context.focus().ok().flatten().map(|pane| pane.id.clone());
     if popup {
-        let text: String = text.chars().take(message::LONGEST).collect();
-        let env = [(message::MESSAGE, text.as_str())];
+        let text: String = text.chars().take(sheet::LONGEST).collect();
+        let env = [(sheet::MESSAGE, text.as_str())];
         if context.herdr.open_plugin_pane("message", Place::Popup, None, &env).is_ok() {
             return;
         }
@@ -162,12 +142,13 @@ fn quiet(outcome: Result<String>) -> Exit {
 /// The process of a pane: what goes wrong must stay readable, the pane closes when we end.
 fn pane(outcome: Result<()>) -> Exit {
     let Err(error) = outcome else { return Exit::DONE };
-    let Ok(keys) = terminal::Keys::take() else {
-        ui::report(&error);
-        return Exit::FAILED;
-    };
-    ui::paragraph(ui::format_error(&error));
-    ui::paragraph("\n  any key closes this");
-    while keys.read(std::time::Duration::from_secs(60)) == terminal::Typed::Nothing {}
+    match terminal::Keys::take() {
+        Ok(keys) => {
+            ui::paragraph(ui::format_error(&error));
+            ui::paragraph("\n  any key closes this");
+            keys.wait();
+        }
+        Err(_) => ui::report(&error),
+    }
     Exit::FAILED
 }

@@ -3,7 +3,6 @@
 use crate::command;
 use crate::error::{Error, Kind};
 use crate::herdr::PaneId;
-use crate::ui;
 use serde_json::{Map, Value};
 
 /// The line's beginning; the last such line in the log is the result.
@@ -24,6 +23,7 @@ pub(crate) enum Notice {
 
 /// An action's outcome, with the members of its result line.
 #[derive(Debug, Clone)]
+#[must_use]
 pub(crate) struct Report {
     refused: Option<Error>,
     fields: Map<String, Value>,
@@ -43,10 +43,15 @@ impl Report {
         Self { refused: Some(error), ..Self::new("") }
     }
 
-    /// The same, with a fix when it is a refusal.
-    #[must_use]
+    /// A refusal gets something to do next, whatever it is.
     pub(crate) fn with_fix(mut self) -> Self {
-        self.refused = self.refused.map(with_fix);
+        self.refused = self.refused.map(|error| match error.kind() {
+            Kind::Interrupted => error.help("run it again to be asked again"),
+            _ if error.hints().is_empty() => {
+                error.help(format!("try again; check the setup with: {}", command::setup().flag("--doctor")))
+            }
+            _ => error,
+        });
         self
     }
 
@@ -55,7 +60,6 @@ impl Report {
     }
 
     /// A member of the result line; one that has nothing to say is left out.
-    #[must_use]
     pub(crate) fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
         let value = value.into();
         if !value.is_null() && value.as_str() != Some("") {
@@ -65,14 +69,12 @@ impl Report {
     }
 
     /// How it is told after a key press.
-    #[must_use]
     pub(crate) fn notice(mut self, notice: Notice) -> Self {
         self.notice = notice;
         self
     }
 
     /// The pane on which a title may show it.
-    #[must_use]
     pub(crate) fn on(mut self, pane: Option<&PaneId>) -> Self {
         self.pane = pane.cloned();
         self
@@ -89,55 +91,33 @@ impl Report {
     pub(crate) fn pane(&self) -> Option<&PaneId> {
         self.pane.as_ref()
     }
-}
 
-/// The error with something to do next, whatever it is.
-#[must_use]
-pub(crate) fn with_fix(error: Error) -> Error {
-    if error.kind() == Kind::Interrupted {
-        return error.help("run it again to be asked again");
-    }
-    if error.hints().is_empty() {
-        return error.help(format!("try again; check the setup with: {}", command::setup().flag("--doctor")));
-    }
-    error
-}
-
-/// Prints the result line of an action.
-pub(crate) fn print_line(action: &str, outcome: Result<&Report, &Error>) {
-    ui::line(line(action, outcome));
-}
-
-fn line(action: &str, outcome: Result<&Report, &Error>) -> String {
-    let mut members = Map::new();
-    members.insert("schemaVersion".into(), 1.into());
-    members.insert("action".into(), action.into());
-    let error = match outcome {
-        Ok(report) => report.error(),
-        Err(error) => Some(error),
-    };
-    members.insert("ok".into(), error.is_none().into());
-    if let Ok(report) = outcome {
-        members.extend(report.fields.clone());
-    }
-    if let Some(error) = error {
-        members.insert("error".into(), full_message(error).into());
-        members.insert("fix".into(), fix(error).into());
-    }
-    let text = Value::Object(members.clone()).to_string();
-    if text.len() <= LONGEST {
-        return format!("{MARK}{text}");
-    }
-    // What is cut is said to be, and the line stays one JSON object.
-    members.insert("truncated".into(), true.into());
-    let (mut members, mut most) = (Value::Object(members), 2_000);
-    loop {
-        cut(&mut members, most);
-        let text = members.to_string();
-        if text.len() <= LONGEST || most == 0 {
+    /// Its result line.
+    pub(crate) fn line(&self, action: &str) -> String {
+        let mut members = Map::new();
+        members.insert("schemaVersion".into(), 1.into());
+        members.insert("action".into(), action.into());
+        members.insert("ok".into(), self.refused.is_none().into());
+        members.extend(self.fields.clone());
+        if let Some(error) = &self.refused {
+            members.insert("error".into(), full_message(error).into());
+            members.insert("fix".into(), fix(error).into());
+        }
+        let text = Value::Object(members.clone()).to_string();
+        if text.len() <= LONGEST {
             return format!("{MARK}{text}");
         }
-        most /= 2;
+        // What is cut is said to be, and the line stays one JSON object.
+        members.insert("truncated".into(), true.into());
+        let (mut members, mut most) = (Value::Object(members), 2_000);
+        loop {
+            cut(&mut members, most);
+            let text = members.to_string();
+            if text.len() <= LONGEST || most == 0 {
+                return format!("{MARK}{text}");
+            }
+            most /= 2;
+        }
     }
 }
 
@@ -184,12 +164,12 @@ mod tests {
     fn a_line_has_the_members_in_their_order() {
         let report = Report::new("x").field("result", "applied").field("bytes", 237);
         assert_eq!(
-            line("apply", Ok(&report)),
+            report.line("apply"),
             r#"CREATEOS_HERDR_RESULT: {"schemaVersion":1,"action":"apply","ok":true,"result":"applied","bytes":237}"#
         );
         let error = Error::failed("no").fact("box", "b").help("do");
         assert_eq!(
-            line("start", Err(&error)),
+            Report::refused(error).line("start"),
             r#"CREATEOS_HERDR_RESULT: {"schemaVersion":1,"action":"start","ok":false,"error":"no (box: b)","fix":"do"}"#
         );
     }
@@ -198,7 +178,7 @@ mod tests {
     fn a_member_without_a_word_is_left_out_and_a_fix_reads_as_a_sentence() {
         let report = Report::new("x").field("boxId", "").field("pane", None::<String>).field("files", 0);
         assert_eq!(
-            line("start", Ok(&report)),
+            report.line("start"),
             r#"CREATEOS_HERDR_RESULT: {"schemaVersion":1,"action":"start","ok":true,"files":0}"#
         );
         let error = Error::failed("no").help("press the key, or name the box:").help("a one").help("a two");
@@ -226,7 +206,7 @@ mod tests {
             ("facts", Report::refused(names(99).iter().fold(refused(), |error, name| error.fact("f", name)))),
             ("a fix", Report::refused(names(99).into_iter().fold(refused(), Error::help))),
         ] {
-            let text = line("apply", Ok(&report));
+            let text = report.line("apply");
             assert!(text.len() <= 60 * 1024 + MARK.len(), "{case}: {}", text.len());
             let value: Value = serde_json::from_str(text.strip_prefix(MARK).unwrap()).unwrap();
             assert_eq!(value["truncated"], true, "{case}");

@@ -64,23 +64,13 @@ impl Ledger {
         Ok(levels)
     }
 
-    /// Takes the last apply back where every file is still as it left them.
+    /// Takes the last apply back where every file is still as it left them; with `keep_changed` but for the files that
+    /// were changed since, for which it cannot be taken back again.
     ///
     /// # Errors
-    /// There is none, or files were changed since (they are named), or it failed; nothing is changed then.
-    pub(crate) fn undo(&self, worktree: &Path) -> Result<Undone> {
-        self.take_back(worktree, false)
-    }
-
-    /// Takes the last apply back but for the files that were changed since. It cannot be taken back again for those.
-    ///
-    /// # Errors
-    /// There is none, or all of its files were changed since, or it failed; nothing is changed then.
-    pub(crate) fn undo_unchanged(&self, worktree: &Path) -> Result<Undone> {
-        self.take_back(worktree, true)
-    }
-
-    fn take_back(&self, worktree: &Path, keep_changed: bool) -> Result<Undone> {
+    /// There is none, or files were changed since (they are named) which are not to be kept, or all of them were, or it
+    /// failed; nothing is changed then.
+    pub(crate) fn undo(&self, worktree: &Path, keep_changed: bool) -> Result<Undone> {
         self.make("")?;
         let _lock = self.lock()?;
         self.recover_locked()?;

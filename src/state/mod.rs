@@ -1,6 +1,5 @@
 //! What the actions remember: reservations, mappings, base lists; files under a lock, versioned.
 
-mod answer;
 mod locks;
 mod past;
 mod record;
@@ -11,6 +10,7 @@ mod state;
 mod store;
 mod take_over;
 
+pub(crate) use past::PastBox;
 pub(crate) use record::{Phase, Record, RecordId, StartOutcome, now};
 pub(crate) use recorded::Recorded;
 pub(crate) use state::{Made, State};

@@ -59,6 +59,12 @@ pub(crate) struct StartOutcome {
     pub(crate) stayed_files: Vec<String>,
 }
 
+impl StartOutcome {
+    pub(crate) fn failed(error: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { error: error.into(), fix: fix.into(), ..Self::default() }
+    }
+}
+
 /// One pane, one worktree, one box.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Record {

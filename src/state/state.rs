@@ -1,12 +1,11 @@
 //! What the state file holds, and its version.
 
-use super::answer::IncludeAnswer;
 use super::record::{Phase, Record, RecordId};
 use crate::createos::{BoxId, BoxName, ProviderKind};
 use crate::herdr::{Pane, TerminalId};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The version that we write. A file of a newer one is not touched.
 pub(super) const VERSION: u32 = 1;
@@ -26,6 +25,17 @@ pub(crate) struct Made {
     /// Its id; none of a box whose create call was begun and of which nothing was seen since.
     #[serde(default)]
     pub(crate) id: Option<BoxId>,
+}
+
+/// What the user said to a worktree's `.worktreeinclude`, for exactly one content in one worktree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IncludeAnswer {
+    /// The worktree's top folder.
+    pub(crate) worktree: PathBuf,
+    /// The hash of the worktree and the content.
+    pub(crate) hash: String,
+    /// What it names may leave.
+    pub(crate) yes: bool,
 }
 
 /// Everything that the actions remember.

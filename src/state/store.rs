@@ -114,12 +114,14 @@ impl Store {
         Ok(result)
     }
 
+    /// The same with a change that does not fail.
+    pub(crate) fn edit<T>(&self, change: impl FnOnce(&mut State) -> T) -> Result<T> {
+        self.update(|state| Ok(change(state)))
+    }
+
     /// Changes a record under the state's lock, if it is there.
     pub(crate) fn change(&self, id: &RecordId, change: impl FnOnce(&mut Record)) -> Result<()> {
-        self.update(|state| {
-            state.record_mut(id).map(change);
-            Ok(())
-        })
+        self.edit(|state| state.record_mut(id).map_or((), change))
     }
 
     fn parse(&self) -> Result<Parsed> {
@@ -165,15 +167,14 @@ impl Store {
     /// way in which that happens. Kept patches stay, and what came home can still be taken back. The name of a box
     /// that may still come stays too.
     pub(crate) fn forget(&self, record: &Record) -> Result<()> {
-        self.update(|state| {
+        self.edit(|state| {
             state.forget(&record.id);
             if record.create_called && record.box_id.is_none() {
                 state.remember(record);
             }
-            Ok(())
         })?;
         // A process that still holds the lock looks at the record before anything else.
-        for path in [self.record_lock(&record.id), self.wake_file(&record.id)] {
+        for path in [self.lock("record", &record.id), self.wake_file(&record.id)] {
             let _already_gone = std::fs::remove_file(path);
         }
         if let Some(id) = &record.box_id {

@@ -6,7 +6,8 @@ use crate::createos::{BoxId, Provider, ProviderKind};
 use crate::error::{Error, Result};
 use crate::herdr::{Focus, Herdr, HerdrError, Invocation, Pane};
 use crate::journey::ProviderBox;
-use crate::paths::{Paths, own_binary};
+use crate::keys::Chord;
+use crate::paths::{PLUGIN_ID, Paths, own_binary};
 use crate::state::{Record, RecordId, Store, TakenOver, take_over};
 use crate::worktree::Worktree;
 use std::cell::OnceCell;
@@ -41,12 +42,9 @@ impl ActionContext {
         let invocation = Invocation::from_env();
         let folder = state_folder(&paths);
         paths.refuse_foreign_home(&folder)?;
-        let socket = match &invocation.socket {
-            Some(socket) => socket.clone(),
-            None => default_socket(&paths),
-        };
+        let socket = invocation.socket.clone().unwrap_or_else(|| default_socket(&paths));
         let context = Self {
-            herdr: Herdr::new(program::herdr(recorded(&paths, "herdr").as_deref(), paths.home())?),
+            herdr: Herdr::new(program::herdr(&paths)?),
             store: Store::open(&folder),
             invocation,
             paths,
@@ -141,7 +139,7 @@ impl ActionContext {
     }
 
     pub(crate) fn git(&self) -> Result<PathBuf> {
-        program::find("git", recorded(&self.paths, "git").as_deref(), self.paths.home())
+        program::find("git", &self.paths)
     }
 
     /// The record that whoever opened this pane or popup named in its environment; `None` when it is forgotten.
@@ -161,14 +159,16 @@ impl ActionContext {
         Config::load(&path)
     }
 
+    /// The keys to which an action is bound.
+    pub(crate) fn chords(&self, action: &str) -> Vec<Chord> {
+        let text = crate::fs::read_regular(self.paths.herdr_config_file()).unwrap_or_default();
+        crate::keys::chords_of(&text, &format!("{PLUGIN_ID}.{action}")).unwrap_or_default()
+    }
+
     /// The program that makes boxes of this kind.
     pub(crate) fn provider(&self, kind: ProviderKind) -> Result<Provider> {
         Ok(match kind {
-            ProviderKind::Createos => Provider::createos(program::find(
-                "createos",
-                recorded(&self.paths, "createos").as_deref(),
-                self.paths.home(),
-            )?),
+            ProviderKind::Createos => Provider::createos(program::find("createos", &self.paths)?),
             ProviderKind::Local => Provider::local(own_binary()?),
         })
     }
@@ -180,13 +180,6 @@ impl ActionContext {
     pub(crate) fn remote(&self, record: &Record) -> Result<ProviderBox> {
         Ok(ProviderBox::new(self.provider(record.provider)?, box_id(record)?))
     }
-}
-
-/// The absolute path that setup checked and wrote beside the manifest.
-fn recorded(paths: &Paths, name: &str) -> Option<PathBuf> {
-    let text = crate::fs::read_regular(&paths.bundled_plugin().join("programs.json")).ok()?;
-    let programs: serde_json::Value = serde_json::from_slice(&text).ok()?;
-    programs.get(name)?.as_str().map(PathBuf::from)
 }
 
 /// The folder in which the actions remember things.

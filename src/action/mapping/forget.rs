@@ -1,6 +1,7 @@
 //! The end of a box: how it is deleted, and which mappings of deleted ones are forgotten.
 
 use super::context::ActionContext;
+use super::naming::installation_of;
 use crate::createos::{BoxId, BoxName, Failure, Provider, ProviderKind, Refusal, Scope};
 use crate::error::{Error, Result};
 use crate::state::{Phase, Record};
@@ -115,4 +116,42 @@ pub(crate) fn forget_gone(context: &ActionContext) -> Result<Dropped> {
         }
     }
     Ok(dropped)
+}
+
+/// Puts a record into the state, if that has it no more.
+pub(crate) fn restore(context: &ActionContext, record: &Record) -> Result<()> {
+    if context.store.read()?.record(&record.id).is_some() {
+        return Ok(());
+    }
+    context.store.edit(|state| {
+        if state.record(&record.id).is_some() {
+            return;
+        }
+        if state.records.is_empty() {
+            // The file is a new one: what it says of names would disown every box that was made before.
+            state.installation = installation_of(&record.name);
+        }
+        state.records.push(record.clone());
+        if record.box_id.is_some() {
+            state.remember(record);
+        }
+    })
+}
+
+/// Whether a pane's mapping is forgotten because its box was deleted. One that is forgotten although its box
+/// is there, or nobody can be asked, is put back.
+pub(crate) fn is_deleted(context: &ActionContext, record: &Record) -> Result<bool> {
+    if context.store.read()?.record(&record.id).is_some() {
+        return Ok(false);
+    }
+    let asked = context.remote(record).map(|remote| remote.provider.get(&remote.id));
+    let is_gone = match asked {
+        Ok(Ok(view)) => view.status.is_gone(),
+        Ok(Err(failure)) => failure.refusal == Refusal::NotFound,
+        Err(_) => false,
+    };
+    if !is_gone {
+        restore(context, record)?;
+    }
+    Ok(is_gone)
 }

@@ -3,8 +3,9 @@
 use super::context::ActionContext;
 use super::forget::{or_elsewhere, ours};
 use crate::command;
-use crate::createos::{BoxId, Failure, Provider, Refusal, Status};
+use crate::createos::{Failure, Refusal, Status};
 use crate::error::{Error, Result};
+use crate::journey::ProviderBox;
 use crate::state::Record;
 use std::time::Duration;
 
@@ -12,16 +13,12 @@ use std::time::Duration;
 pub(crate) const UP: Duration = Duration::from_secs(60);
 
 /// Resumes the box if it is paused, and waits until it runs. Whether it had to be waited for.
-pub(crate) fn run_box(
-    context: &ActionContext,
-    record: &Record,
-    provider: &Provider,
-    id: &BoxId,
-) -> Result<bool> {
+pub(crate) fn run_box(context: &ActionContext, record: &Record, remote: &ProviderBox) -> Result<bool> {
+    let ProviderBox { provider, id, .. } = remote;
     let view = match provider.get(id) {
         Ok(view) => view,
         Err(failure) if failure.refusal == Refusal::NotFound => {
-            return Err(missing(context, record, provider, id, failure)?);
+            return Err(missing(context, record, remote, failure)?);
         }
         Err(failure) => return Err(failure.into()),
     };
@@ -55,8 +52,7 @@ fn start_anew() -> String {
 fn missing(
     context: &ActionContext,
     record: &Record,
-    provider: &Provider,
-    id: &BoxId,
+    ProviderBox { provider, id, .. }: &ProviderBox,
     failure: Failure,
 ) -> Result<Error> {
     if provider.is_gone(id, &ours(context))? {

@@ -15,8 +15,20 @@ pub(crate) struct Chosen {
     pub(crate) by_worktree: bool,
 }
 
+impl Chosen {
+    /// Behind the words about it: why this box.
+    pub(crate) fn why(&self) -> &'static str {
+        if self.by_worktree { " (the only box of this worktree)" } else { "" }
+    }
+}
+
+/// The mapping that the command line names, else that of the focused pane.
+pub(crate) fn meant(context: &ActionContext) -> Result<Option<Record>> {
+    named(context)?.map_or_else(|| record_of_pane(context), |record| Ok(Some(record)))
+}
+
 /// The mapping of the focused pane, if it shows one.
-pub(crate) fn record_of_pane(context: &ActionContext) -> Result<Option<Record>> {
+fn record_of_pane(context: &ActionContext) -> Result<Option<Record>> {
     let Some(pane) = context.focus()? else { return Ok(None) };
     let state = context.store.read()?;
     Ok(state.of_terminal(&context.socket, &pane.terminal).cloned())
@@ -48,10 +60,7 @@ pub(crate) fn named(context: &ActionContext) -> Result<Option<Record>> {
 /// # Errors
 /// There is none, or several: they are listed.
 pub(crate) fn choose(context: &ActionContext) -> Result<Chosen> {
-    if let Some(record) = named(context)? {
-        return ready(record).map(|record| Chosen { record, by_worktree: false });
-    }
-    if let Some(record) = record_of_pane(context)? {
+    if let Some(record) = meant(context)? {
         return ready(record).map(|record| Chosen { record, by_worktree: false });
     }
     let nothing = || {

@@ -1,9 +1,6 @@
 //! The box of a start: made under a name that is in the record before, and taken back when the start fails.
 
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::forget::{delete_box, find_box};
-use crate::action::mapping::naming::renamed;
-use crate::action::mapping::restore::restore;
+use crate::action::mapping::{ActionContext, delete_box, find_box, renamed, restore};
 use crate::action::report::full_message;
 use crate::command;
 use crate::config::Config;
@@ -41,10 +38,7 @@ pub(crate) fn create(
         match provider.create(&spec) {
             Ok(created) => {
                 save(context, record, |record| record.box_id = Some(created.id.clone()))?;
-                context.store.update(|state| {
-                    state.remember(record);
-                    Ok(())
-                })?;
+                context.store.edit(|state| state.remember(record))?;
                 return Ok(created);
             }
             Err(failure) if failure.refusal == Refusal::NameTaken => {
@@ -79,16 +73,12 @@ fn save(context: &ActionContext, record: &mut Record, change: impl Fn(&mut Recor
 
 /// A refusal with what it means here: which of the boxes are our own.
 fn refused(context: &ActionContext, refused: &Record, failure: Failure) -> Error {
-    let cap = matches!(failure.refusal, Refusal::Cap | Refusal::DailyCap);
-    let mut error = Error::from(failure);
-    if cap {
-        let made = context.store.read().map(|state| state.records.clone()).unwrap_or_default();
-        for record in made.iter().filter(|record| record.id != refused.id && record.box_id.is_some()) {
-            error =
-                error.fact("yours", format!("{} in {}", record.name, context.paths.show(&record.worktree)));
-        }
-    }
-    error
+    let is_cap = matches!(failure.refusal, Refusal::Cap | Refusal::DailyCap);
+    let Some(state) = context.store.read().ok().filter(|_| is_cap) else { return failure.into() };
+    let ours = state.records.iter().filter(|record| record.id != refused.id && record.box_id.is_some());
+    ours.fold(Error::from(failure), |error, record| {
+        error.fact("yours", format!("{} in {}", record.name, context.paths.show(&record.worktree)))
+    })
 }
 
 /// Deletes what a failed start has made, and tells the start that waits. Gives the failure with what became
@@ -133,12 +123,7 @@ pub(crate) fn take_back(
         }
     }
     record.phase = phase;
-    record.outcome = Some(StartOutcome {
-        ok: false,
-        error: full_message(&error),
-        fix: error.hints().join("; "),
-        ..StartOutcome::default()
-    });
+    record.outcome = Some(StartOutcome::failed(full_message(&error), error.hints().join("; ")));
     let told = context.store.change(&record.id, |told| {
         (told.phase, told.outcome, told.box_id) = (phase, record.outcome.clone(), record.box_id.clone());
     });

@@ -1,12 +1,9 @@
 //! The holding screen: what a pane shows when its attach has ended, and the keys that count there.
 
-use super::bring_back::bring_back;
+use super::agent::bring_back;
 use super::label::{Shows, name_own};
 use super::terminal::{self, Keys, LoneKeys, Typed};
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::context::RECORD;
-use crate::action::mapping::naming::title;
-use crate::action::mapping::restore::is_deleted;
+use crate::action::mapping::{ActionContext, RECORD, is_deleted, title};
 use crate::command;
 use crate::error::{Error, Result};
 use crate::exec::Run;
@@ -31,7 +28,7 @@ pub(crate) fn hold_and_bring_back(
 ) -> Result<bool> {
     headline(record, why);
     loop {
-        if choose(context, id, Some(record), Choice::BringBack)? == Decision::Close {
+        if !choose(context, id, Some(record), Choice::BringBack)? {
             return Ok(false);
         }
         ui::paragraph("  bringing it back …");
@@ -95,32 +92,27 @@ impl Choice {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Decision {
-    BringBack,
-    Close,
-}
-
+/// Whether the agent is to be brought back; else the pane is to be closed.
 fn choose(
     context: &ActionContext,
     id: &RecordId,
     record: Option<&Record>,
     mut choice: Choice,
-) -> Result<Decision> {
+) -> Result<bool> {
     let folder = record.map_or_else(|| context.paths.home().to_path_buf(), |record| record.worktree.clone());
     let offer = |choice: Choice| {
         let folder = ui::visible(&context.paths.show(&folder));
         ui::line(choice.offered(&folder, terminal::size()));
     };
     if !std::io::stdin().is_terminal() {
-        return Ok(Decision::Close);
+        return Ok(false);
     }
     let _holding = context.store.hold(id)?;
     offer(choice);
     loop {
         match key(context, id, record, choice)? {
-            Key::Wake | Key::Enter if choice == Choice::BringBack => return Ok(Decision::BringBack),
-            Key::Quit => return Ok(Decision::Close),
+            Key::Wake | Key::Enter if choice == Choice::BringBack => return Ok(true),
+            Key::Quit => return Ok(false),
             Key::Shell if choice != Choice::Deleted => {
                 let called = |shows| record.and_then(|record| name_own(context, record, shows));
                 let _best_effort = called(Shows::ThisMachine);

@@ -2,7 +2,7 @@
 //! else in its pane. And the answer, as one of the rules for what leaves.
 
 use super::sheet::Sheet;
-use crate::action::mapping::context::ActionContext;
+use crate::action::mapping::ActionContext;
 use crate::command;
 use crate::config::Config;
 use crate::error::Result;
@@ -96,10 +96,7 @@ fn ask(context: &ActionContext, worktree: &Worktree) -> Result<()> {
         [first, ..] if *first < 0x20 && *first != 0x03 && *first != 0x1b => None,
         typed => Some(typed == b"y"),
     })?;
-    match answer {
-        Some(yes) => remember(&context.store, worktree.root(), &asked.hash, yes),
-        None => Ok(()),
-    }
+    answer.map_or(Ok(()), |yes| remember(&context.store, worktree.root(), &asked.hash, yes))
 }
 
 /// What there is to ask, if this content was not answered before.
@@ -110,10 +107,7 @@ fn unanswered(context: &ActionContext, worktree: &Worktree) -> Result<Option<Ask
 }
 
 pub(crate) fn remember(store: &Store, root: &Path, hash: &str, yes: bool) -> Result<()> {
-    store.update(|state| {
-        state.answer(root, hash, yes);
-        Ok(())
-    })
+    store.edit(|state| state.answer(root, hash, yes))
 }
 
 pub(crate) fn question(place: &str, asked: &Asked) -> String {

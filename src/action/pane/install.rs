@@ -1,13 +1,13 @@
 //! Finds the agent in the box, or installs it with its own installer and finds it then.
 
 use super::signal::Stop;
-use crate::command::{self, Command};
+use crate::command;
 use crate::config::{Agent, EgressRule};
-use crate::createos::{BoxId, Provider, ProviderKind};
+use crate::createos::ProviderKind;
 use crate::error::{Error, Result};
 use crate::exec::Heard;
+use crate::journey::ProviderBox;
 use crate::ui::{self, Steps};
-use std::io::Write;
 use std::time::Duration;
 
 /// An installer downloads hundreds of megabytes at worst.
@@ -45,70 +45,66 @@ pub(crate) struct Installed {
 /// # Errors
 /// The box lacks what the work needs, the installer fails, or leaves no program.
 pub(crate) fn install(
-    provider: &Provider,
-    id: &BoxId,
+    remote: &ProviderBox,
     agent: Agent,
     egress: &[EgressRule],
     stop: &Stop,
     steps: &mut Steps,
 ) -> Result<Installed> {
-    let spec = agent.spec();
-    needed(provider, id, if spec.install.is_some() { &["git", "tar"] } else { &["git"] })?;
-    if let Some(program) = find(provider, id, agent)? {
-        return Ok(with_version(provider, id, agent, program, true));
+    let (spec, kind) = (agent.spec(), remote.provider.kind());
+    needed(remote, if spec.install.is_some() { &["git", "tar"] } else { &["git"] })?;
+    if let Some(program) = find(remote, agent)? {
+        return Ok(with_version(remote, agent, program, true));
     }
     let Some(installer) = &spec.install else {
         let error = Error::failed(format!("the box has no {}", spec.program));
-        return Err(error.help(where_it_comes_from(provider.kind(), "the agent")));
+        return Err(error.help(where_it_comes_from(kind, "the agent")));
     };
-    needed(provider, id, &["curl"])?;
+    needed(remote, &["curl"])?;
     // A host that the list does not name will not work later either.
-    let mut pauses = match egress.is_empty() || !blocked(agent, egress).is_empty() {
-        true => [].iter(),
-        false => PAUSES.iter(),
-    };
+    let hopeless = egress.is_empty() || !blocked(agent, egress).is_empty();
+    let mut pauses = if hopeless { [].iter() } else { PAUSES.iter() };
     steps.interrupt();
     loop {
-        let code = run(provider, id, installer, agent)?;
-        if stop.raised() {
-            return Err(Error::failed("the pane was closed"));
-        }
-        if let Some(program) = find(provider, id, agent)? {
-            return Ok(with_version(provider, id, agent, program, false));
+        let code = run(remote, installer, agent)?;
+        stop.check()?;
+        if let Some(program) = find(remote, agent)? {
+            return Ok(with_version(remote, agent, program, false));
         }
         let Some(pause) = pauses.next() else {
-            return Err(missing(agent, code, egress, provider.kind()));
+            return Err(missing(agent, code, egress, kind));
         };
         ui::paragraph(format!("  the names in egress take about 30 s to work; trying again in {pause} s"));
-        if stop.comes_within(Duration::from_secs(*pause)) {
-            return Err(Error::failed("the pane was closed"));
-        }
+        stop.wait(Duration::from_secs(*pause))?;
     }
 }
 
 /// The installer's hosts that an allow-list keeps out.
 pub(crate) fn blocked(agent: Agent, egress: &[EgressRule]) -> Vec<&'static str> {
-    let passes = |host: &str| egress.is_empty() || egress.iter().any(|rule| rule.lets_pass(host, 443));
-    agent.spec().installer_hosts().filter(|host| !passes(host)).collect()
+    kept_out(agent.spec().installer_hosts(), egress)
 }
 
-fn another_image() -> Command {
-    command::setup().with("--rootfs", "NAME").flag("--force")
+/// Those of the hosts that an allow-list keeps out; an empty one lets everything pass.
+pub(crate) fn kept_out(
+    hosts: impl Iterator<Item = &'static str>,
+    egress: &[EgressRule],
+) -> Vec<&'static str> {
+    let passes = |host: &str| egress.is_empty() || egress.iter().any(|rule| rule.lets_pass(host, 443));
+    hosts.filter(|host| !passes(host)).collect()
 }
 
 /// What to do for a box that lacks programs: those of a local box are this machine's.
 fn where_it_comes_from(provider: ProviderKind, programs: &str) -> String {
-    match provider.has().images {
-        true => format!("use an image that has {programs}: {}", another_image()),
-        false => {
-            format!(
-                "a local box has what this machine has below /usr: install {programs} there, then start again"
-            )
-        }
+    if !provider.has().images {
+        return format!(
+            "a local box has what this machine has below /usr: install {programs} there, then start again"
+        );
     }
+    let another_image = command::setup().with("--rootfs", "NAME").flag("--force");
+    format!("use an image that has {programs}: {another_image}")
 }
 
-fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
+fn needed(ProviderBox { provider, id, .. }: &ProviderBox, programs: &[&str]) -> Result<()> {
     let said = provider.exec_asking(id, NEEDED, programs, Duration::from_secs(60))?;
     let text = said.text();
     let missing: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("MISSING ")).collect();
@@ -119,7 +115,7 @@ fn needed(provider: &Provider, id: &BoxId, programs: &[&str]) -> Result<()> {
         .help(where_it_comes_from(provider.kind(), "bash, git, tar and curl")))
 }
 
-fn find(provider: &Provider, id: &BoxId, agent: Agent) -> Result<Option<String>> {
+fn find(ProviderBox { provider, id, .. }: &ProviderBox, agent: Agent) -> Result<Option<String>> {
     let mut args = vec![agent.spec().program.as_str()];
     args.extend(Agent::search_folders().iter().map(String::as_str));
     let said = provider.exec_asking(id, FIND, &args, Duration::from_secs(60))?;
@@ -129,7 +125,7 @@ fn find(provider: &Provider, id: &BoxId, agent: Agent) -> Result<Option<String>>
     Ok(found.filter(|path| path.starts_with('/') && path.len() < 1000).map(str::to_owned))
 }
 
-fn run(provider: &Provider, id: &BoxId, installer: &str, agent: Agent) -> Result<i32> {
+fn run(ProviderBox { provider, id, .. }: &ProviderBox, installer: &str, agent: Agent) -> Result<i32> {
     let variables: Vec<_> =
         agent.spec().environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let mut args = vec![installer];
@@ -157,59 +153,42 @@ fn show(pending: &mut Vec<u8>, bytes: &[u8]) {
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end();
         let last = text.rsplit('\r').next().unwrap_or(text);
-        let plain = without_escapes(last);
-        let mut out = anstream::stdout().lock();
-        let _closed = writeln!(out, "       {}", ui::visible(&plain));
+        ui::line(format!("       {}", ui::visible(&without_escapes(last))));
     }
     pending.drain(..pending.len().saturating_sub(64 * 1024));
 }
 
 /// Drops CSI sequences: colours and cursor moves of a log that is only read.
 fn without_escapes(text: &str) -> String {
-    let mut plain = String::new();
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c == '\u{1b}' && chars.peek() == Some(&'[') {
-            chars.next();
-            for c in chars.by_ref() {
-                if ('\u{40}'..='\u{7e}').contains(&c) {
-                    break;
-                }
-            }
-        } else {
-            plain.push(c);
-        }
+    let (mut plain, mut rest) = (String::new(), text);
+    while let Some((before, sequence)) = rest.split_once("\u{1b}[") {
+        plain.push_str(before);
+        rest = sequence.split_once(|c| ('\u{40}'..='\u{7e}').contains(&c)).map_or("", |(_, after)| after);
     }
-    plain
+    plain + rest
 }
 
-fn with_version(provider: &Provider, id: &BoxId, agent: Agent, program: String, of_image: bool) -> Installed {
+fn with_version(remote: &ProviderBox, agent: Agent, program: String, of_image: bool) -> Installed {
+    let ProviderBox { provider, id, .. } = remote;
     if agent.spec().install.is_none() {
         return Installed { program, version: None, of_image: false };
     }
     // Only for the screen: an agent that prints none is as good.
     let said = provider.exec(id, "\"$1\" --version </dev/null", &[&program], Duration::from_secs(20));
     let version = said.ok().filter(|said| said.code == 0).and_then(|said| {
-        said.text().split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(
-            |word| {
-                ui::visible(&format!(
-                    "{} {}",
-                    agent.spec().program,
-                    word.chars().take(20).collect::<String>()
-                ))
-            },
-        )
+        let text = said.text();
+        let word = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+        Some(ui::visible(&format!("{} {word:.20}", agent.spec().program)))
     });
     Installed { program, version, of_image }
 }
 
 fn missing(agent: Agent, code: i32, egress: &[EgressRule], provider: ProviderKind) -> Error {
     let spec = agent.spec();
-    let error = if code == 0 {
-        Error::failed(format!("the installer of {} left no program {}", spec.title, spec.program))
-    } else {
-        Error::failed(format!("the installer of {} failed with exit code {code}", spec.title))
-    };
+    let error = Error::failed(match code {
+        0 => format!("the installer of {} left no program {}", spec.title, spec.program),
+        _ => format!("the installer of {} failed with exit code {code}", spec.title),
+    });
     let blocked = blocked(agent, egress);
     if blocked.is_empty() {
         return error.help(match provider.has().images {

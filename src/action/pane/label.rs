@@ -1,8 +1,7 @@
 //! What a pane is called: the agent, the worktree and the box that it shows, or that it is in no box. Only while the
 //! person has not named it.
 
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::naming::title;
+use crate::action::mapping::{ActionContext, title};
 use crate::herdr::Pane;
 use crate::state::Record;
 use crate::ui;
@@ -41,8 +40,8 @@ pub(crate) fn name(context: &ActionContext, record: &Record, pane: &Pane, shows:
     // As it is now: this process may know an older name.
     let stored = context.store.read().ok().and_then(|state| state.record(&record.id)?.label.clone());
     let ours = [Some(GIVEN), Some(GIVEN_BEFORE), record.label.as_deref(), stored.as_deref()];
-    let key = if shows == Shows::Restored { key(context) } else { None };
-    let label = label(record, shows, key.as_deref());
+    let key = (shows == Shows::Restored).then(|| context.chords("attach").first().map(ToString::to_string));
+    let label = label(record, shows, key.flatten().as_deref());
     if pane.label.is_none() || !ours.contains(&pane.label.as_deref()) || pane.label.as_ref() == Some(&label) {
         return None;
     }
@@ -61,13 +60,6 @@ pub(crate) fn name_without_box(context: &ActionContext, record: &Record) {
     if let Some(pane) = panes.iter().find(|pane| record.terminal.as_ref() == Some(&pane.terminal)) {
         let _best_effort = name(context, record, pane, Shows::Deleted);
     }
-}
-
-/// The chord of the key that brings an agent back, if there is one.
-fn key(context: &ActionContext) -> Option<String> {
-    let text = crate::fs::read_regular(context.paths.herdr_config_file()).ok()?;
-    let command = format!("{}.attach", crate::paths::PLUGIN_ID);
-    crate::keys::chords_of(&text, &command).ok()?.first().map(ToString::to_string)
 }
 
 fn label(record: &Record, shows: Shows, key: Option<&str>) -> String {

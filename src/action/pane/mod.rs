@@ -2,15 +2,11 @@
 
 pub(super) mod agent;
 pub(super) mod back_off;
-pub(super) mod bring_back;
 pub(super) mod create;
-pub(super) mod end;
 pub(super) mod holding;
 pub(super) mod include;
 pub(super) mod install;
-pub(super) mod kept_home;
 pub(super) mod label;
-pub(super) mod message;
 pub(super) mod provision;
 pub(super) mod sheet;
 pub(super) mod show;

@@ -5,15 +5,10 @@ use super::create::{create, take_back};
 use super::holding;
 use super::include;
 use super::install::{self, Installed};
-use super::kept_home::KeptHome;
 use super::label::{Shows, name_own};
 use super::show;
 use super::signal::Stop;
-use crate::action::mapping::context::{ActionContext, RECORD};
-use crate::action::mapping::detached;
-use crate::action::mapping::naming::title;
-use crate::action::mapping::restore::restore;
-use crate::action::mapping::running::UP;
+use crate::action::mapping::{ActionContext, RECORD, UP, detached, restore, title};
 use crate::command;
 use crate::config::{Agent, Config, RemoteRoot};
 use crate::createos::Provider;
@@ -23,7 +18,7 @@ use crate::journey::{ProviderBox, Upload};
 use crate::merge::Ledger;
 use crate::state::{Phase, Record, RecordId, StartOutcome};
 use crate::ui::{self, Steps};
-use crate::worktree::{self, Packed, Selection, Worktree};
+use crate::worktree::{self, Packed, Reason, Selection, Worktree};
 
 /// Runs in the plugin pane, from the record that its environment names.
 ///
@@ -42,11 +37,8 @@ pub(crate) fn provision(context: &ActionContext) -> Result<()> {
             .help(format!("see which boxes there are: {}", command::action("boxes")))
     })?;
     let pane = context.need_focus()?;
-    context.store.update(|state| {
-        // An attach may bring a box here that another session of Herdr has shown.
-        state.bind(&id, &context.socket, pane);
-        Ok(())
-    })?;
+    // An attach may bring a box here that another session of Herdr has shown.
+    context.store.edit(|state| state.bind(&id, &context.socket, pane))?;
     match record.phase {
         Phase::Ready => {
             let _best_effort = name_own(context, &record, Shows::Agent);
@@ -69,19 +61,13 @@ fn new_box(context: &ActionContext, mut record: Record, lock: Lock) -> Result<()
         let (store, id) = (context.store.folder().to_path_buf(), id.clone());
         move || detached::cleanup_at(&store, &id)
     })?;
-    let mut stayed = KeptHome::default();
     let result = include::ask_in_pane(context, &record)
-        .and_then(|()| Provision::new(context, &mut record, &stop))
-        .and_then(|mut provision| {
-            provision.run()?;
-            stayed = provision.stayed;
-            Ok(())
-        });
+        .and_then(|()| Provision::new(context, &mut record, &stop)?.run());
     if stop.raised() {
         // The clean-up already waits for our lock, and looks for the record then.
         return if record.create_called { restore(context, &record) } else { Ok(()) };
     }
-    match result.and_then(|()| tell_ready(context, &id, stayed)) {
+    match result.and_then(|outcome| tell_ready(context, &id, outcome)) {
         Ok(()) => {
             drop(stop);
             show::show(context, &id, &lock)
@@ -95,11 +81,8 @@ fn new_box(context: &ActionContext, mut record: Record, lock: Lock) -> Result<()
             }
             drop(stop);
             let goes_on = if phase == Phase::Leftover { detached::cleanup(context, &id) } else { Ok(()) };
-            let error = match goes_on {
-                Ok(()) => error,
-                // The next action does it.
-                Err(unstarted) => error.fact("clean-up", unstarted.message()),
-            };
+            // One that could not be started is the next action's.
+            let error = goes_on.err().iter().fold(error, |error, why| error.fact("clean-up", why.message()));
             ui::paragraph(format!("\n{}", ui::format_error(&error)));
             holding::failed(context, &record)
         }
@@ -107,22 +90,21 @@ fn new_box(context: &ActionContext, mut record: Record, lock: Lock) -> Result<()
 }
 
 /// Turns the reservation into a mapping, and tells the start that waits.
-fn tell_ready(context: &ActionContext, id: &RecordId, stayed: KeptHome) -> Result<()> {
+fn tell_ready(context: &ActionContext, id: &RecordId, outcome: StartOutcome) -> Result<()> {
     context.store.update(|state| {
         let record = state.record_mut(id).ok_or_else(|| Error::failed("the record of this start is gone"))?;
         record.phase = Phase::Ready;
-        let KeptHome { count, first } = stayed;
-        record.outcome =
-            Some(StartOutcome { ok: true, stayed: count, stayed_files: first, ..StartOutcome::default() });
+        record.outcome = Some(outcome);
         Ok(())
     })
 }
 
 /// The service takes files up to this size, in bytes (docs/measured/createos-cli.md 4.4).
 const LARGEST: u64 = 500_000_000;
+/// How many names of what stayed home are said.
+const NAMED: usize = 5;
 
 struct Provision<'a> {
-    stayed: KeptHome,
     context: &'a ActionContext,
     record: &'a mut Record,
     config: Config,
@@ -147,12 +129,12 @@ impl<'a> Provision<'a> {
             record.auto_pause
         ));
         let steps = Steps::new(&["create", "upload", "prepare", "install", "start"]);
-        Ok(Self { stayed: KeptHome::default(), context, record, config, agent, root, provider, steps, stop })
+        Ok(Self { context, record, config, agent, root, provider, steps, stop })
     }
 
-    fn run(&mut self) -> Result<()> {
+    fn run(mut self) -> Result<StartOutcome> {
         let mut upload = self.pack()?;
-        self.check_stop()?;
+        self.stop.check()?;
         self.warn_about_egress();
 
         self.steps.begin("create");
@@ -164,34 +146,30 @@ impl<'a> Provision<'a> {
         self.steps.begin("upload");
         let (steps, total) = (&mut self.steps, ui::bytes(upload.packed.archive_bytes));
         upload.push(&mut remote, &mut |done| steps.progress(&format!("{} of {total}", ui::bytes(done))))?;
-        self.tell_of(&upload.packed);
-        self.check_stop()?;
+        let outcome = self.tell_of(&upload.packed);
+        self.stop.check()?;
 
         self.steps.begin("prepare");
         let ledger = Ledger::new(self.context.store.box_folder(&created.id)?);
         let steps = &mut self.steps;
         upload.prepare(&mut remote, &self.root, &ledger, &mut |text| steps.progress(text))?;
         self.steps.done("prepare", "starting point kept");
-        self.check_stop()?;
+        self.stop.check()?;
 
         self.steps.begin("install");
         let (egress, steps) = (&self.config.egress, &mut self.steps);
-        let installed = install::install(&self.provider, &created.id, self.agent, egress, self.stop, steps)?;
+        let installed = install::install(&remote, self.agent, egress, self.stop, steps)?;
         self.steps.done("install", &shown(&installed));
-        self.check_stop()?;
+        self.stop.check()?;
 
         self.steps.begin("start");
-        let process = start_agent(&self.provider, &created.id, &self.root, self.agent, &installed.program)?;
+        let process = start_agent(&remote, &self.root, self.agent, &installed.program)?;
         self.context.store.change(&self.record.id, |record| {
             record.program = Some(installed.program.clone());
             record.process = Some(process);
         })?;
         self.steps.done("start", "attached. Ctrl-] detaches");
-        Ok(())
-    }
-
-    fn check_stop(&self) -> Result<()> {
-        if self.stop.raised() { Err(Error::failed("the pane was closed")) } else { Ok(()) }
+        Ok(outcome)
     }
 
     /// What will leave, by name and by contents, packed and measured before a box is paid for.
@@ -213,10 +191,8 @@ impl<'a> Provision<'a> {
 
     fn selection(&mut self) -> Result<Selection> {
         let worktree = Worktree::discover(&self.context.git()?, &self.record.worktree)?;
-        let selection = worktree::select(
-            &worktree,
-            &include::rules(&self.config, &self.context.store, worktree.root())?,
-        )?;
+        let rules = include::rules(&self.config, &self.context.store, worktree.root())?;
+        let selection = worktree::select(&worktree, &rules)?;
         if selection.files().is_empty() {
             return Err(Error::failed("no file of this worktree would be uploaded")
                 .fact("worktree", self.context.paths.show(worktree.root()))
@@ -242,10 +218,8 @@ impl<'a> Provision<'a> {
             ));
             return;
         }
-        let needed = self.agent.spec().needed_hosts().collect::<Vec<_>>();
-        let lets = |host: &str| self.config.egress.iter().any(|rule| rule.lets_pass(host, 443));
-        let missing: Vec<_> = needed.into_iter().filter(|host| !lets(host)).collect();
-        if !self.config.egress.is_empty() && !missing.is_empty() {
+        let missing = install::kept_out(self.agent.spec().needed_hosts(), &self.config.egress);
+        if !missing.is_empty() {
             self.steps.interrupt();
             ui::paragraph(format!(
                 "  note: egress does not list {}, which {} needs to be of use\n",
@@ -255,21 +229,35 @@ impl<'a> Provision<'a> {
         }
     }
 
-    fn tell_of(&mut self, packed: &Packed) {
-        self.stayed = KeptHome::of_packed(packed);
+    fn tell_of(&mut self, packed: &Packed) -> StartOutcome {
+        let kept = |reason| matches!(reason, Reason::Denied | Reason::Secret);
+        let mut names = packed.stayed.iter().filter(|stayed| kept(stayed.reason)).map(|stayed| &stayed.path);
+        let files = names.by_ref().take(NAMED).map(|path| path.to_string_lossy().into());
+        let stayed_files: Vec<String> = files.collect();
+        let stayed = stayed_files.len() + names.count();
+        let outcome = StartOutcome { ok: true, stayed, stayed_files, ..StartOutcome::default() };
         let home = packed.stayed.len();
         let mut what = format!("{}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes));
         if home > 0 {
             what.push_str(&format!("; {home} stayed home"));
         }
-        if home > 0 && self.stayed.count == 0 {
+        if home > 0 && stayed == 0 {
             what.push_str(" (upload --dry-run)");
         }
         self.steps.done("upload", &what);
-        if let Some(stayed) = self.stayed.words() {
+        if let Some(stayed) = stayed_words(&outcome) {
             ui::paragraph(format!("       {stayed}"));
         }
+        outcome
     }
+}
+
+/// What stayed home for a name or a secret: the names, and what shows them all; nothing when none stayed.
+pub(crate) fn stayed_words(outcome: &StartOutcome) -> Option<String> {
+    let StartOutcome { stayed, stayed_files: first, .. } = outcome;
+    let all = command::action("upload").flag("--dry-run");
+    (*stayed > 0)
+        .then(|| format!("stayed home for a name or a secret: {}; all: {all}", ui::some(first, *stayed)))
 }
 
 fn shown(installed: &Installed) -> String {

@@ -3,8 +3,6 @@
 use super::terminal::{self, Keys, Typed};
 use crate::error::Result;
 use crate::ui;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthChar;
 
@@ -12,6 +10,20 @@ use unicode_width::UnicodeWidthChar;
 const CALM: Duration = Duration::from_secs(1);
 /// Added to the keys while not all of the text is on the screen.
 const SCROLL: &str = "arrows scroll";
+/// The variable that carries a message to its popup.
+pub(crate) const MESSAGE: &str = "CREATEOS_SANDBOX_MESSAGE";
+/// Longer messages are cut: they travel in one environment variable.
+pub(crate) const LONGEST: usize = 6_000;
+
+/// Shows a message until a key is pressed.
+pub(crate) fn message() -> Result<()> {
+    closed(ui::visible(&std::env::var(MESSAGE).unwrap_or_default()))
+}
+
+/// Shows text until a key is pressed.
+pub(crate) fn closed(text: String) -> Result<()> {
+    Sheet::closable(text).ask(|_| Some(())).map(|_| ())
+}
 
 /// A text and its keys. The text has no control characters: see `ui::visible`.
 #[derive(Debug)]
@@ -45,8 +57,7 @@ impl Sheet {
     /// `None`: the terminal is gone.
     pub(crate) fn ask<T>(&mut self, answer: impl Fn(&[u8]) -> Option<T>) -> Result<Option<T>> {
         // Registered so that a change of the size interrupts the wait for keys.
-        let resized = Arc::new(AtomicBool::new(false));
-        let _kept = signal_hook::flag::register(signal_hook::consts::SIGWINCH, resized);
+        terminal::wake_at_resize();
         let keys = Keys::take()?;
         let began = Instant::now();
         loop {

@@ -1,12 +1,10 @@
 //! The pane that shows a box: the attach child, and what its end means.
 
+use super::agent::{End, find_end};
 use super::back_off::BackOff;
-use super::end::{End, find_end};
 use super::holding::{hold, hold_and_bring_back};
 use super::terminal::{Keys, LoneKeys, Typed};
-use crate::action::mapping::context::{ActionContext, box_id};
-use crate::action::mapping::naming::title;
-use crate::action::mapping::restore::is_deleted;
+use crate::action::mapping::{ActionContext, box_id, is_deleted, title};
 use crate::createos::{ProcessId, Provider};
 use crate::error::Result;
 use crate::exit::Exit;

@@ -39,14 +39,20 @@ impl Stop {
         self.raised.load(Ordering::SeqCst)
     }
 
-    /// Waits so long, or until one of the signals comes: true.
-    pub(crate) fn comes_within(&self, limit: Duration) -> bool {
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.raised() { Err(Error::failed("the pane was closed")) } else { Ok(()) }
+    }
+
+    /// Waits for so long.
+    ///
+    /// # Errors
+    /// The pane was closed.
+    pub(crate) fn wait(&self, limit: Duration) -> Result<()> {
         let began = Instant::now();
-        while !self.raised() {
-            let Some(left) = limit.checked_sub(began.elapsed()) else { return false };
+        while let Some(left) = limit.checked_sub(began.elapsed()).filter(|_| !self.raised()) {
             std::thread::sleep(left.min(Duration::from_millis(50)));
         }
-        true
+        self.check()
     }
 
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {

@@ -4,11 +4,34 @@ use crate::error::{IoContext, Result};
 use crate::ui::{self, terminal::Raw};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Rows and columns of the pane; 24 by 80 when it is no terminal.
 pub(crate) fn size() -> (u16, u16) {
     ui::terminal::size().map_or((24, 80), |size| (size.rows, size.cols))
+}
+
+/// Another size of the pane ends a wait for keys from now on.
+pub(crate) fn wake_at_resize() {
+    let _kept = signal_hook::flag::register(signal_hook::consts::SIGWINCH, Arc::default());
+}
+
+/// The other screen, left again whatever happens.
+pub(crate) struct OtherScreen;
+
+impl OtherScreen {
+    /// `enter` is what goes there.
+    pub(crate) fn enter(enter: &str) -> Self {
+        let _gone = ui::raw(enter.as_bytes());
+        Self
+    }
+}
+
+impl Drop for OtherScreen {
+    fn drop(&mut self) {
+        let _gone = ui::raw(b"\x1b[?25h\x1b[?1049l");
+    }
 }
 
 /// Single keys instead of lines, no echo; back to what it was when dropped.
@@ -29,6 +52,11 @@ impl Keys {
     pub(crate) fn take() -> Result<Self> {
         let raw = Raw::for_keys().at("set the modes of", Path::new("the terminal"))?;
         Ok(Self { _raw: raw })
+    }
+
+    /// Waits for any key, or the end.
+    pub(crate) fn wait(&self) {
+        while self.read(Duration::from_secs(60)) == Typed::Nothing {}
     }
 
     pub(crate) fn read(&self, limit: Duration) -> Typed {

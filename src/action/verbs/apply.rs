@@ -1,10 +1,8 @@
 //! `apply`: the box's new work comes home. The merge is `merge`'s; this is its driver and result line.
 
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::running::run_box;
-use crate::action::mapping::which::choose;
+use crate::action::mapping::{ActionContext, Chosen, choose, run_box};
 use crate::action::report::{Notice, Report};
-use crate::action::work::propose::{elsewhere, in_step, is_there, ledger, pasted, propose, propose_again};
+use crate::action::work::{elsewhere, in_step, is_there, ledger, pasted, propose, propose_again};
 use crate::cli::{ApplyArgs, ClashArg};
 use crate::command;
 use crate::error::{Error, Result};
@@ -30,7 +28,7 @@ pub(crate) fn apply(context: &ActionContext, args: &ApplyArgs) -> Result<Report>
         is_there(context, record)?;
     }
     let mut remote = context.remote(record)?;
-    run_box(context, record, &remote.provider, &remote.id)?;
+    run_box(context, record, &remote)?;
     let ledger = ledger(context, record)?;
     if let Some(to) = &args.to_patch {
         let in_step = in_step(&mut remote, record, &ledger)?;
@@ -38,20 +36,20 @@ pub(crate) fn apply(context: &ActionContext, args: &ApplyArgs) -> Result<Report>
         return to_patch(context, record, remote, &since, to);
     }
     let notes = ledger.recover()?;
-    let on_clash = match args.on_clash {
-        None => OnClash::Refuse,
-        Some(ClashArg::Mark) => OnClash::Mark,
-        Some(ClashArg::Mine) => OnClash::Mine,
-        Some(ClashArg::Theirs) => OnClash::Theirs,
+    let (on_clash, word) = match args.on_clash {
+        None => (OnClash::Refuse, None),
+        Some(ClashArg::Mark) => (OnClash::Mark, Some("mark")),
+        Some(ClashArg::Mine) => (OnClash::Mine, Some("mine")),
+        Some(ClashArg::Theirs) => (OnClash::Theirs, Some("theirs")),
     };
     let proposal = match args.again {
-        true => propose_again(context, record, &ledger, on_clash)?,
-        false => propose(context, record, &ledger, on_clash)?,
+        true => propose_again(context, record, &mut remote, &ledger, on_clash)?,
+        false => propose(context, record, &mut remote, &ledger, on_clash)?,
     };
-    if let Some(report) = asked(context, record, &proposal, args)? {
+    if let Some(report) = asked(context, record, &proposal, args, word)? {
         return Ok(report);
     }
-    carry_out(context, record, proposal, &ledger, notes, chosen.by_worktree)
+    carry_out(context, &chosen, remote, proposal, &ledger, notes)
 }
 
 /// When most of the files would be deleted here, a person has to want it; what is reported when nobody does.
@@ -60,6 +58,7 @@ fn asked(
     record: &Record,
     proposal: &Proposal,
     args: &ApplyArgs,
+    on_clash: Option<&str>,
 ) -> Result<Option<Report>> {
     if args.allow_deletions || proposal.outcome() != Outcome::Applied || !proposal.deletes_most() {
         return Ok(None);
@@ -79,12 +78,7 @@ fn asked(
     }
     let again = command::action("apply").on(&record.name).flag("--allow-deletions");
     let again = if args.again { again.flag("--again") } else { again };
-    let again = match args.on_clash {
-        None => again,
-        Some(ClashArg::Mark) => again.with("--on-clash", "mark"),
-        Some(ClashArg::Mine) => again.with("--on-clash", "mine"),
-        Some(ClashArg::Theirs) => again.with("--on-clash", "theirs"),
-    };
+    let again = on_clash.iter().fold(again, |again, how| again.with("--on-clash", *how));
     let refusal = Error::failed(format!("{what}; nothing was changed"))
         .help(format!("see which with: {review}"))
         .help(format!("if that is meant: {again}"));
@@ -131,33 +125,24 @@ fn to_patch(
 /// The worktree changed meanwhile, or a write failed; nothing is changed then.
 pub(crate) fn carry_out(
     context: &ActionContext,
-    record: &Record,
+    chosen: &Chosen,
+    mut remote: ProviderBox,
     proposal: Proposal,
     ledger: &Ledger,
     mut notes: Vec<String>,
-    by_worktree: bool,
 ) -> Result<Report> {
-    let nested: Vec<_> = proposal.nested.iter().map(|path| path.to_string()).collect();
-    if !nested.is_empty() {
-        notes.push(format!("a repository of its own stays in the box: {}", some(&nested)));
-    }
-    let (stays, unknown) = elsewhere(context, record);
+    let record = &chosen.record;
+    let note = |what: &str, names: &[String]| (!names.is_empty()).then(|| format!("{what}: {}", some(names)));
+    notes.extend(note("a repository of its own stays in the box", &names_of(&proposal.nested)));
+    let (stays, unknown) = elsewhere(&mut remote, record);
     notes.extend(unknown);
-    if !stays.is_empty() {
-        notes.push(format!("not in the checked-out tree, and stays in the box: {}", some(&stays)));
-    }
-    let put_back = match proposal.outcome() {
-        Outcome::NoChanges | Outcome::AlreadyApplied => names_of(&ledger.put_back(&record.worktree)?),
-        Outcome::Applied | Outcome::Conflict => Vec::new(),
-    };
+    notes.extend(note("not in the checked-out tree, and stays in the box", &stays));
+    let put_back = put_back(ledger, record, proposal.outcome())?;
     if !put_back.is_empty() {
         notes.push(put_back_words(&put_back, record));
     }
-    let unreadable: Vec<_> = proposal.unreadable.iter().map(|path| path.to_string()).collect();
-    if !unreadable.is_empty() {
-        notes.push(format!("the box's user cannot read: {}", some(&unreadable)));
-    }
-    let applied = proposal.apply(&mut context.remote(record)?, ledger)?;
+    notes.extend(note("the box's user cannot read", &names_of(&proposal.unreadable)));
+    let applied = proposal.apply(&mut remote, ledger)?;
     if applied.outcome == Outcome::Conflict {
         let clashes = names(&applied.judged, |judged| matches!(judged.fate, Fate::Conflict(_)));
         return Ok(Report::refused(conflict(context, record, &applied))
@@ -168,8 +153,16 @@ pub(crate) fn carry_out(
             .field("elsewhere", stays)
             .field("patch", applied.patch.map(|patch| patch.display().to_string())));
     }
-    let report = report(context, record, &applied, &notes, by_worktree);
+    let report = report(context, chosen, &applied, &notes);
     Ok(report.field("elsewhere", stays).field("putBack", put_back))
+}
+
+/// What came home earlier and is not here any more, where nothing comes now.
+pub(crate) fn put_back(ledger: &Ledger, record: &Record, outcome: Outcome) -> Result<Vec<String>> {
+    match outcome {
+        Outcome::NoChanges | Outcome::AlreadyApplied => Ok(names_of(&ledger.put_back(&record.worktree)?)),
+        Outcome::Applied | Outcome::Conflict => Ok(Vec::new()),
+    }
 }
 
 /// That work came home and is not here any more, and what brings it again.
@@ -194,13 +187,8 @@ fn names(judged: &[Judged], test: impl Fn(&Judged) -> bool) -> Vec<String> {
     judged.iter().filter(|judged| test(judged)).map(|judged| judged.name.clone()).collect()
 }
 
-fn report(
-    context: &ActionContext,
-    record: &Record,
-    applied: &Applied,
-    notes: &[String],
-    by_worktree: bool,
-) -> Report {
+fn report(context: &ActionContext, chosen: &Chosen, applied: &Applied, notes: &[String]) -> Report {
+    let record = &chosen.record;
     let name = &record.name;
     let place = context.paths.show(&record.worktree);
     let mut text = match applied.outcome {
@@ -218,19 +206,14 @@ fn report(
         Outcome::NoChanges => format!("box {name} has nothing new for {place}"),
         Outcome::Conflict => String::new(),
     };
-    if by_worktree {
-        text.push_str(" (the only box of this worktree)");
-    }
+    text.push_str(chosen.why());
     let runs_code = names(&applied.judged, |judged| judged.runs_code.is_some() && judged.fate.touches());
     let dropped = names(&applied.judged, |judged| matches!(judged.fate, Fate::Dropped(_)));
-    let why_dropped: Vec<String> = applied
-        .judged
-        .iter()
-        .filter_map(|judged| match &judged.fate {
-            Fate::Dropped(why) => Some(format!("{} ({why})", judged.name)),
-            _ => None,
-        })
-        .collect();
+    let why_dropped = applied.judged.iter().filter_map(|judged| match &judged.fate {
+        Fate::Dropped(why) => Some(format!("{} ({why})", judged.name)),
+        _ => None,
+    });
+    let why_dropped: Vec<String> = why_dropped.collect();
     let merged = names(&applied.judged, |judged| judged.fate == Fate::Merged);
     let settled = |how| names(&applied.judged, |judged| judged.fate == Fate::Settled(how));
     let marked = settled(Settled::Marked);
@@ -274,26 +257,21 @@ fn report(
 }
 
 fn conflict(context: &ActionContext, record: &Record, applied: &Applied) -> Error {
-    let mut error = Error::failed(format!(
+    let error = Error::failed(format!(
         "the work of box {} and {} clash, nothing was changed",
         record.name,
         context.paths.show(&record.worktree)
     ));
-    let clashes = applied.judged.iter().filter_map(|judged| match &judged.fate {
+    let mut clashes = applied.judged.iter().filter_map(|judged| match &judged.fate {
         Fate::Conflict(why) => Some((judged.name.as_str(), why.as_str())),
         _ => None,
     });
-    let (mut count, mut shown) = (0, 0);
-    for (name, why) in clashes {
-        count += 1;
-        if shown < NAMED {
-            shown += 1;
-            error = error.fact(ui::visible(name), why);
-        }
-    }
-    if count > shown {
-        error = error.fact("and", format!("{} more", ui::count((count - shown) as u64, "file")));
-    }
+    let shown = clashes.by_ref().take(NAMED);
+    let error = shown.fold(error, |error, (name, why)| error.fact(ui::visible(name), why));
+    let error = match clashes.count() {
+        0 => error,
+        more => error.fact("and", format!("{} more", ui::count(more as u64, "file"))),
+    };
     let error = match &applied.patch {
         Some(patch) => error.help(format!("see what the box did with: less {}", pasted(context, patch))),
         None => error,

@@ -1,13 +1,11 @@
 //! `ask-delete`: the popup that asks before a delete.
 
 use super::delete::delete_now;
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::naming::title;
-use crate::action::mapping::running::run_box;
-use crate::action::pane::message::closed;
-use crate::action::pane::sheet::Sheet;
-use crate::action::work::home::{self, NotHome};
+use crate::action::mapping::{ActionContext, run_box, title};
+use crate::action::pane::sheet::{Sheet, closed};
+use crate::action::work::{NotHome, home};
 use crate::error::{Error, Result};
+use crate::keys::Chord;
 use crate::ui;
 
 /// Asks before a box is deleted, and deletes it on `y` or on the delete key again.
@@ -31,7 +29,8 @@ pub(crate) fn ask_delete(context: &ActionContext) -> Result<()> {
         let text = question(&[("not applied", words.to_owned())]);
         Sheet::new(text, "  keys count when the question is here", "keys count in a moment").draw();
     };
-    let same_key = delete_keys(context);
+    // What the keys to which delete is bound make a terminal send, without Herdr's prefix.
+    let same_key: Vec<_> = context.chords("delete").into_iter().filter_map(Chord::typed).collect();
     // To look into the box takes a while.
     looking("looking …");
     let mut found = home::look(context, &record);
@@ -50,12 +49,10 @@ pub(crate) fn ask_delete(context: &ActionContext) -> Result<()> {
             Some(Reply::Delete) => break,
             Some(Reply::Look) => {
                 looking("resuming it …");
-                found = match context
-                    .remote(&record)
-                    .and_then(|remote| run_box(context, &record, &remote.provider, &remote.id))
-                {
+                let runs = context.remote(&record).and_then(|remote| run_box(context, &record, &remote));
+                found = match runs {
                     Ok(_) => home::look(context, &record),
-                    Err(error) => NotHome { unknown: vec![error.message().to_owned()], ..NotHome::default() },
+                    Err(error) => NotHome::unknown(&error),
                 };
             }
             Some(Reply::Keep) | None => return Ok(()),
@@ -69,14 +66,6 @@ pub(crate) fn ask_delete(context: &ActionContext) -> Result<()> {
         }
         Err(error) => closed(ui::format_error(&error)),
     }
-}
-
-/// What the keys to which delete is bound make a terminal send, without Herdr's prefix.
-fn delete_keys(context: &ActionContext) -> Vec<Vec<u8>> {
-    let text = crate::fs::read_regular(context.paths.herdr_config_file()).unwrap_or_default();
-    let command = format!("{}.delete", crate::paths::PLUGIN_ID);
-    let chords = crate::keys::chords_of(&text, &command).unwrap_or_default();
-    chords.into_iter().filter_map(crate::keys::Chord::typed).collect()
 }
 
 /// What is said to the question.

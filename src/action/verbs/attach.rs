@@ -1,11 +1,7 @@
 //! `attach`: brings the box and its agent back, and shows it in the pane that has it or in a new one.
 
-use crate::action::mapping::context::RECORD;
-use crate::action::mapping::context::{ActionContext, box_id};
-use crate::action::mapping::naming::title;
-use crate::action::mapping::running::run_box;
-use crate::action::mapping::which::choose;
-use crate::action::pane::bring_back::{bring_back, bring_back_alone};
+use crate::action::mapping::{ActionContext, RECORD, choose, run_box, title};
+use crate::action::pane::agent::{bring_back, bring_back_alone};
 use crate::action::report::{Notice, Report};
 use crate::createos::{ProcessId, Status};
 use crate::error::{Error, Result};
@@ -95,13 +91,12 @@ pub(crate) fn reattach(context: &ActionContext, record: &Record, by: By) -> Resu
 
 /// Whether there is a box to be shown; no pane opens for one that is gone.
 fn can_be_shown(context: &ActionContext, record: &Record) -> Result<()> {
-    let provider = context.provider(record.provider)?;
-    let id = box_id(record)?;
+    let remote = context.remote(record)?;
     let over = |status: &Status| matches!(status, Status::Failed | Status::Destroying | Status::Destroyed);
-    match provider.get(&id) {
+    match remote.provider.get(&remote.id) {
         Ok(view) if !over(&view.status) => Ok(()),
         // What is wrong is told in the words of the attempt.
-        _ => run_box(context, record, &provider, &id).map(|_| ()),
+        _ => run_box(context, record, &remote).map(|_| ()),
     }
 }
 
@@ -133,10 +128,7 @@ fn show_in_new_pane(context: &ActionContext, record: &Record, restored: Option<P
     let opened = context.herdr.open_plugin_pane("agent", place, Some(&record.worktree), &env)?;
     wait_until("the new pane did not show the box", || context.store.is_record_owned(&record.id))?;
     if let Some(opened) = opened {
-        context.store.update(|state| {
-            state.bind(&record.id, &context.socket, &opened);
-            Ok(())
-        })?;
+        context.store.edit(|state| state.bind(&record.id, &context.socket, &opened))?;
     }
     if let Some(pane) = restored
         && context.herdr.foreground(&pane.id).is_ok_and(|foreground| foreground.is_idle_shell())

@@ -1,8 +1,6 @@
 //! `cleanup RECORD`: deletes the box of a start that nobody owns any more.
 
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::forget::{delete_box, find_box};
-use crate::action::mapping::restore::restore;
+use crate::action::mapping::{ActionContext, delete_box, find_box, restore};
 use crate::createos::{BoxId, Provider};
 use crate::error::Result;
 use crate::state::{Phase, Record, RecordId};
@@ -31,12 +29,9 @@ fn delete_what_was_made(context: &ActionContext, record: &mut Record) -> Result<
     let provider = context.provider(record.provider)?;
     let Some(box_id) = find_late(&provider, record)? else { return Ok(()) };
     record.box_id = Some(box_id.clone());
-    context.store.update(|state| {
-        if let Some(record) = state.record_mut(&record.id) {
-            record.box_id = Some(box_id.clone());
-        }
+    context.store.edit(|state| {
+        state.record_mut(&record.id).into_iter().for_each(|record| record.box_id = Some(box_id.clone()));
         state.remember(record);
-        Ok(())
     })?;
     if let Err(failure) = delete_box(context, &provider, &box_id) {
         record.phase = Phase::Leftover;

@@ -1,18 +1,13 @@
 //! `delete`: for ever, after a second word of the person's.
 
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::context::RECORD;
-use crate::action::mapping::forget::{delete_box, find_box, or_elsewhere, ours};
-use crate::action::mapping::which::{named, record_of_pane};
+use crate::action::mapping::{ActionContext, RECORD, delete_box, find_box, meant, or_elsewhere, ours};
 use crate::action::report::{Notice, Report};
-use crate::action::work::home::{self, NotHome};
-use crate::action::work::propose::ledger;
+use crate::action::work::{NotHome, home, ledger};
 use crate::cli::DeleteArgs;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
-use crate::state::now;
-use crate::state::{Phase, Record};
+use crate::state::{Phase, Record, now};
 use crate::ui;
 use std::fmt::Write;
 
@@ -25,13 +20,7 @@ const ARMED: u64 = 60;
 /// # Errors
 /// The pane has no box, or the provider refuses.
 pub(crate) fn delete(context: &ActionContext, args: &DeleteArgs) -> Result<Report> {
-    let record = match named(context)? {
-        Some(record) => record,
-        None => match record_of_pane(context)? {
-            Some(record) => record,
-            None => return Err(nothing_here(context)),
-        },
-    };
+    let Some(record) = meant(context)? else { return Err(nothing_here(context)) };
     not_starting(&record)?;
     if context.invocation.caller == Caller::Key {
         return ask(context, &record);
@@ -60,11 +49,8 @@ pub(crate) fn delete(context: &ActionContext, args: &DeleteArgs) -> Result<Repor
         let _into_a_string = write!(text, "\n  {label:<11}   {}", ui::visible_line(&value));
     }
     if found.paused {
-        let _into_a_string = write!(
-            text,
-            "\n  to look first, which resumes it: {}",
-            command::action("review").on(&record.name)
-        );
+        let review = command::action("review").on(&record.name);
+        let _into_a_string = write!(text, "\n  to look first, which resumes it: {review}");
     }
     Ok(told(confirm(&record, text), &found))
 }
@@ -132,30 +118,20 @@ pub(crate) fn delete_now(context: &ActionContext, record: &Record) -> Result<Rep
         return Err(or_elsewhere(&provider, failure)
             .help(format!("or delete it with: {}", provider.shown(&["rm", "--yes", id.as_str()]))));
     }
-    let undo = || {
-        let levels = ledger(context, record).and_then(|ledger| ledger.levels()).unwrap_or_default();
-        match levels.is_empty() {
-            true => String::new(),
-            false => format!(
-                "; what came home can still be taken back: {}",
-                command::action("undo").on(&record.name)
-            ),
-        }
-    };
+    let name = &record.name;
+    let levels = || ledger(context, record).and_then(|ledger| ledger.levels()).unwrap_or_default();
+    let undo = command::action("undo").on(name);
     let text = match &found {
-        None if record.create_called => format!(
-            "box {} is not there, and is forgotten; should it still come: {}",
-            record.name,
-            command::action("prune")
-        ),
-        _ => format!("box {} was deleted{}", record.name, undo()),
+        None if record.create_called => {
+            let prune = command::action("prune");
+            format!("box {name} is not there, and is forgotten; should it still come: {prune}")
+        }
+        _ if levels().is_empty() => format!("box {name} was deleted"),
+        _ => format!("box {name} was deleted; what came home can still be taken back: {undo}"),
     };
     crate::action::pane::label::name_without_box(context, record);
     context.store.forget(&Record { box_id: found, ..record.clone() })?;
-    Ok(Report::new(text)
-        .field("result", "deleted")
-        .field("box", record.name.as_str())
-        .on(record.pane.as_ref()))
+    Ok(Report::new(text).field("result", "deleted").field("box", name.as_str()).on(record.pane.as_ref()))
 }
 
 #[cfg(test)]

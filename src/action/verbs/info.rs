@@ -1,9 +1,7 @@
 //! `info`: what is mapped to the pane, and what of it is not here.
 
 use super::delete::told;
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::naming::title;
-use crate::action::mapping::which::choose;
+use crate::action::mapping::{ActionContext, choose, title};
 use crate::action::report::{Notice, Report};
 use crate::action::work::home;
 use crate::createos::Refusal;

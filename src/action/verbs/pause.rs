@@ -1,7 +1,6 @@
 //! `pause`: a snapshot is kept, nothing runs.
 
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::which::{Chosen, choose};
+use crate::action::mapping::{ActionContext, Chosen, choose};
 use crate::action::report::Report;
 use crate::createos::Status;
 use crate::error::Result;
@@ -31,8 +30,7 @@ fn by_hand(context: &ActionContext, chosen: &Chosen, paused: bool) -> Result<()>
 
 /// The box, and what it does now.
 pub(crate) fn report(chosen: &Chosen, what: &str) -> Report {
-    let by_worktree = if chosen.by_worktree { " (the only box of this worktree)" } else { "" };
-    Report::new(format!("box {} {what}{by_worktree}", chosen.record.name))
+    Report::new(format!("box {} {what}{}", chosen.record.name, chosen.why()))
         .field("box", chosen.record.name.as_str())
         .on(chosen.record.pane.as_ref())
 }

@@ -2,9 +2,7 @@
 //! of boxes that were deleted elsewhere.
 
 use super::boxes::{delete, not_home};
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::forget::forget_gone;
-use crate::action::mapping::inventory::{Item, Owner, inventory};
+use crate::action::mapping::{ActionContext, Item, Owner, forget_gone, inventory};
 use crate::action::report::{Notice, Report};
 use crate::cli::PruneArgs;
 use crate::command;

@@ -1,8 +1,6 @@
 //! `reconcile`: keeps mappings true when panes move and after Herdr's start.
 
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::detached;
-use crate::action::mapping::forget::forget_gone;
+use crate::action::mapping::{ActionContext, detached, forget_gone};
 use crate::action::pane::label::{Shows, name};
 use crate::error::Result;
 use crate::herdr::Pane;

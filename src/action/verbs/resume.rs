@@ -2,9 +2,7 @@
 
 use super::attach::wake;
 use super::pause::report;
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::running::run_box;
-use crate::action::mapping::which::choose;
+use crate::action::mapping::{ActionContext, choose, run_box};
 use crate::action::report::Report;
 use crate::error::Result;
 
@@ -15,7 +13,7 @@ use crate::error::Result;
 pub(crate) fn resume(context: &ActionContext) -> Result<Report> {
     let chosen = choose(context)?;
     let remote = context.remote(&chosen.record)?;
-    run_box(context, &chosen.record, &remote.provider, &remote.id)?;
+    run_box(context, &chosen.record, &remote)?;
     if context.store.is_holding(&chosen.record.id)? {
         wake(context, &chosen.record.id)?;
     }

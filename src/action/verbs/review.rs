@@ -1,13 +1,10 @@
 //! `review`: the box's new work and its judgement on the screen, applied on `y`.
 
-use super::apply::{carry_out, names_of, put_back_words};
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::context::RECORD;
-use crate::action::mapping::running::run_box;
-use crate::action::mapping::which::choose;
-use crate::action::pane::terminal::{self, Keys, Typed};
+use super::apply::{carry_out, put_back, put_back_words};
+use crate::action::mapping::{ActionContext, Chosen, RECORD, choose, run_box};
+use crate::action::pane::terminal::{self, Keys, OtherScreen, Typed};
 use crate::action::report::{Notice, Report};
-use crate::action::work::propose::{elsewhere, is_there, ledger, propose};
+use crate::action::work::{elsewhere, is_there, ledger, propose};
 use crate::command::{self, Command};
 use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
@@ -23,8 +20,6 @@ const CALM: Duration = Duration::from_secs(1);
 const LOGGED: usize = 48 * 1024;
 /// How often the size of the screen is looked at.
 const GLANCE: Duration = Duration::from_millis(250);
-const ENTER: &str = "\x1b[?1049h";
-const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 
 /// Shows the proposal. A key opens a pane for it; on a command line it is shown right here, and
 /// without a terminal it is printed.
@@ -44,7 +39,7 @@ pub(crate) fn review(context: &ActionContext) -> Result<Report> {
             .field("result", "opened")
             .field("box", record.name.as_str()));
     }
-    show(context, record, chosen.by_worktree)
+    show(context, &chosen)
 }
 
 /// The process of the pane that a key opened.
@@ -55,31 +50,28 @@ pub(crate) fn pane(context: &ActionContext) -> Result<()> {
     let record =
         context.named_record().ok_or_else(|| Error::failed("the box of this review is gone already"))?;
     ui::line(format!("\n  asking box {} …", record.name));
-    let report = show(context, &record, false)?;
+    let report = show(context, &Chosen { record, by_worktree: false })?;
     let text = match report.error() {
         Some(error) => ui::format_error(error),
         None if report.text().is_empty() => return Ok(()),
         None => ui::visible(report.text()),
     };
     ui::paragraph(format!("\n{text}\n\n  any key closes this"));
-    let keys = Keys::take()?;
-    while keys.read(Duration::from_secs(60)) == Typed::Nothing {}
+    Keys::take()?.wait();
     Ok(())
 }
 
-fn show(context: &ActionContext, record: &Record, by_worktree: bool) -> Result<Report> {
+fn show(context: &ActionContext, chosen: &Chosen) -> Result<Report> {
+    let record = &chosen.record;
     is_there(context, record)?;
-    let remote = context.remote(record)?;
-    run_box(context, record, &remote.provider, &remote.id)?;
+    let mut remote = context.remote(record)?;
+    run_box(context, record, &remote)?;
     let ledger = ledger(context, record)?;
     let notes = ledger.recover()?;
-    let proposal = propose(context, record, &ledger, OnClash::Refuse)?;
+    let proposal = propose(context, record, &mut remote, &ledger, OnClash::Refuse)?;
     let (mut lines, outcome) = (proposal.review()?, proposal.outcome());
-    let (stays, unknown) = elsewhere(context, record);
-    let put_back = match outcome {
-        Outcome::NoChanges | Outcome::AlreadyApplied => names_of(&ledger.put_back(&record.worktree)?),
-        Outcome::Applied | Outcome::Conflict => Vec::new(),
-    };
+    let (stays, unknown) = elsewhere(&mut remote, record);
+    let put_back = put_back(&ledger, record, outcome)?;
     // Behind the summary, before the files.
     let besides = stays
         .iter()
@@ -107,15 +99,13 @@ fn show(context: &ActionContext, record: &Record, by_worktree: bool) -> Result<R
         return Ok(left("shown"));
     }
     let place = ui::visible(&context.paths.show(&record.worktree));
-    let footer = match outcome {
-        Outcome::Applied | Outcome::AlreadyApplied => {
-            format!("y apply to {place}   q leave it   space, b, n, p move")
-        }
-        Outcome::Conflict | Outcome::NoChanges => "q close   space, b, n, p move".into(),
-    };
     let may = matches!(outcome, Outcome::Applied | Outcome::AlreadyApplied);
+    let footer = match may {
+        true => format!("y apply to {place}   q leave it   space, b, n, p move"),
+        false => "q close   space, b, n, p move".into(),
+    };
     if page(lines, footer, may)? {
-        return carry_out(context, record, proposal, &ledger, notes, by_worktree);
+        return carry_out(context, chosen, remote, proposal, &ledger, notes);
     }
     Ok(left("left"))
 }
@@ -144,7 +134,7 @@ fn page(lines: Vec<Toned>, footer: String, may: bool) -> Result<bool> {
     let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var("TERM").is_ok_and(|term| term != "dumb");
     let keys = Keys::take()?;
-    let _screen = OtherScreen::enter();
+    let _screen = OtherScreen::enter("\x1b[?1049h");
     let mut pager = Pager::new(lines, footer, terminal::size());
     let began = Instant::now();
     let mut shown = String::new();
@@ -165,21 +155,5 @@ fn page(lines: Vec<Toned>, footer: String, may: bool) -> Result<bool> {
                 Wish::Yes => {}
             },
         }
-    }
-}
-
-/// The other screen, left again whatever happens.
-struct OtherScreen;
-
-impl OtherScreen {
-    fn enter() -> Self {
-        let _gone = ui::raw(ENTER.as_bytes());
-        Self
-    }
-}
-
-impl Drop for OtherScreen {
-    fn drop(&mut self) {
-        let _gone = ui::raw(LEAVE.as_bytes());
     }
 }

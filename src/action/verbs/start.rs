@@ -1,10 +1,8 @@
 //! `start`: reserves the pane, opens a pane of this plugin, waits for what provision tells.
 
-use crate::action::mapping::context::{ActionContext, RECORD};
-use crate::action::mapping::detached;
-use crate::action::mapping::naming::{box_name, installation_of, title};
+use crate::action::mapping::{ActionContext, RECORD, box_name, detached, installation_of, title};
 use crate::action::pane::include;
-use crate::action::pane::kept_home::KeptHome;
+use crate::action::pane::provision::stayed_words;
 use crate::action::report::{Notice, Report};
 use crate::command;
 use crate::createos::BoxName;
@@ -69,21 +67,19 @@ pub(crate) fn start(context: &ActionContext) -> Result<Report> {
         created_at: now(),
     };
     // Before anything is paid for. The name in the file is the installation's from now on.
-    context.store.update(|state| {
+    context.store.edit(|state| {
         state.installation.clone_from(&installation_of(&record.name));
         state.records.push(record.clone());
-        Ok(())
     })?;
     let env = [(RECORD, record.id.as_str())];
     let focus = context.focus_of_a_new_pane();
     let place = Place::RightOf(&pane.id, focus);
     let opened = context.herdr.open_plugin_pane("agent", place, Some(worktree.root()), &env);
     match opened {
-        Ok(pane) => context.store.update(|state| {
+        Ok(pane) => context.store.edit(|state| {
             if let Some(pane) = pane {
                 state.bind(&record.id, &context.socket, &pane);
             }
-            Ok(())
         })?,
         Err(error) => {
             // It may have opened all the same: then its process owns the record, and ends the start by itself.
@@ -104,9 +100,7 @@ fn already(context: &ActionContext) -> Result<Report> {
     Ok(match starting_in(context, &state)? {
         Some(record) => already_report(&record),
         // The other process has not written its record yet.
-        None => {
-            with_members(None, Report::new("a start from this pane is already running"), "already-starting")
-        }
+        None => Report::new("a start from this pane is already running").field("result", "already-starting"),
     })
 }
 
@@ -155,19 +149,18 @@ fn starting_in(context: &ActionContext, state: &State) -> Result<Option<Record>>
 fn already_report(record: &Record) -> Report {
     let place = record.pane.as_ref().map_or("a new pane".to_owned(), |pane| format!("pane {pane}"));
     let text = format!("{} is already starting in box {}, in {place}", title(record), record.name);
-    with_members(Some(record), Report::new(text), "already-starting").on(record.pane.as_ref())
+    report(record, text, "already-starting")
 }
 
 /// The report with every member of the result line; what is not known yet is left out.
-fn with_members(record: Option<&Record>, report: Report, result: &str) -> Report {
-    let id = record.and_then(|record| record.box_id.as_ref());
-    let pane = record.and_then(|record| record.pane.as_ref());
-    report
+fn report(record: &Record, text: String, result: &str) -> Report {
+    Report::new(text)
         .field("result", result)
-        .field("box", record.map_or("", |record| record.name.as_str()))
-        .field("boxId", id.map_or("", |id| id.as_str()))
-        .field("pane", pane.map_or("", |pane| pane.as_str()))
-        .field("agent", record.map_or(String::new(), |record| record.agent.to_string()))
+        .field("box", record.name.as_str())
+        .field("boxId", record.box_id.as_ref().map(|id| id.as_str()))
+        .field("pane", record.pane.as_ref().map(|pane| pane.as_str()))
+        .field("agent", record.agent.to_string())
+        .on(record.pane.as_ref())
 }
 
 /// What becomes of a wait for an outcome that is not there yet.
@@ -193,12 +186,8 @@ fn verdict(waited: Duration, owned: bool, was_owned: bool) -> Verdict {
 }
 
 fn too_long() -> StartOutcome {
-    StartOutcome {
-        ok: false,
-        error: format!("the start did not finish within {} minutes", LONGEST.as_secs() / 60),
-        fix: "look at its pane; closing it deletes the box".into(),
-        ..StartOutcome::default()
-    }
+    let error = format!("the start did not finish within {} minutes", LONGEST.as_secs() / 60);
+    StartOutcome::failed(error, "look at its pane; closing it deletes the box")
 }
 
 /// Waits for the outcome in the record. A pane that was closed meanwhile leaves none.
@@ -207,12 +196,8 @@ fn wait(context: &ActionContext, id: &RecordId) -> Result<StartOutcome> {
     let mut was_owned = false;
     loop {
         let state = context.store.read()?;
-        let gone = || StartOutcome {
-            ok: false,
-            error: "the pane was closed before the agent ran".into(),
-            fix: "press the start key again".into(),
-            ..StartOutcome::default()
-        };
+        let gone =
+            || StartOutcome::failed("the pane was closed before the agent ran", "press the start key again");
         let Some(record) = state.record(id) else { return Ok(gone()) };
         if let Some(outcome) = &record.outcome {
             return Ok(outcome.clone());
@@ -254,17 +239,16 @@ fn finish(
     let record = record.ok_or_else(|| Error::failed("the box was deleted while it started"))?;
     let besides = shown.map(|name| format!("; this pane shows box {name}")).unwrap_or_default();
     let mut text = format!("{} runs in box {}{besides}", title(record), record.name);
-    if let Some(stayed) = KeptHome::of_a_start(outcome).words() {
+    if let Some(stayed) = stayed_words(outcome) {
         text = format!("{text}\n  {stayed}");
     }
-    let mut report = with_members(Some(record), Report::new(text), "started");
+    let mut report = report(record, text, "started");
     if outcome.stayed > 0 {
         report = report.field("stayed", outcome.stayed).field("stayedFiles", outcome.stayed_files.clone());
     }
-    Ok(report
-        // The new pane has the focus and shows it, unless a second box needs saying, or the person is elsewhere.
-        .notice(if besides.is_empty() && focus == Focus::Moves { Notice::Nothing } else { Notice::Toast })
-        .on(record.pane.as_ref()))
+    // The new pane has the focus and shows it, unless a second box needs saying, or the person is elsewhere.
+    let is_seen = besides.is_empty() && focus == Focus::Moves;
+    Ok(report.notice(if is_seen { Notice::Nothing } else { Notice::Toast }))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `trust`: a yes to the worktree's `.worktreeinclude`, the repository's list of ignored files that leave with the rest.
 
-use crate::action::mapping::context::state_folder;
+use crate::action::mapping::state_folder;
 use crate::action::pane::include::{question, remember, rules};
 use crate::cli::TrustArgs;
 use crate::command;
@@ -26,10 +26,7 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<Exit> {
     let store = Store::open(&folder);
     let place = paths.show(worktree.root());
     if args.revoke {
-        store.update(|state| {
-            state.answers.retain(|answer| answer.worktree != worktree.root());
-            Ok(())
-        })?;
+        store.edit(|state| state.answers.retain(|answer| answer.worktree != worktree.root()))?;
         ui::line(format!("what {INCLUDE} names in {place} stays home"));
         return Ok(Exit::DONE);
     }

@@ -1,18 +1,16 @@
 //! `undo`: takes applies back, also those of a box that is gone.
 
 use super::apply::{names_of, put_back_words, some};
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::which::{choose, named};
+use crate::action::mapping::{ActionContext, choose, named};
 use crate::action::report::{Notice, Report};
-use crate::action::work::propose::{is_there, ledger};
+use crate::action::work::{is_there, ledger};
 use crate::cli::UndoArgs;
 use crate::command;
 use crate::error::{Error, Result};
 use crate::merge::{KEEP_CHANGED, Ledger, Level};
-use crate::state::Record;
+use crate::state::{PastBox, Record};
 use crate::ui;
 use crate::worktree::Worktree;
-use std::path::PathBuf;
 use std::time::SystemTime;
 
 /// Whose applies are meant.
@@ -40,11 +38,7 @@ pub(crate) fn undo(context: &ActionContext, args: &UndoArgs) -> Result<Report> {
         }
         None => levels.first().map(|level| level.worktree.clone()).unwrap_or_default(),
     };
-    let undone = match args.keep_changed {
-        true => of.ledger.undo_unchanged(&worktree),
-        false => of.ledger.undo(&worktree),
-    };
-    let undone = undone.map_err(|error| refused(&of, error))?;
+    let undone = of.ledger.undo(&worktree, args.keep_changed).map_err(|error| refused(&of, error))?;
     let (paths, kept) = (names_of(&undone.paths), names_of(&undone.kept));
     let mut text = format!("the last apply of box {} was taken back: {}", of.name, some(&paths));
     if !kept.is_empty() {
@@ -129,23 +123,21 @@ fn age(at: SystemTime) -> String {
 
 /// The box that is named, whether it is there or gone; else the pane's, else the only one of this worktree.
 fn chosen(context: &ActionContext) -> Result<Of> {
-    let gone = |name: String, folder: PathBuf| Of { name, ledger: Ledger::new(folder), record: None };
     let of = |record: Record| {
         Ok(Of { name: record.name.to_string(), ledger: ledger(context, &record)?, record: Some(record) })
     };
     let past = context.store.past();
-    if let Some(wanted) = &context.wanted {
-        return match named(context) {
-            Ok(Some(record)) => of(record),
-            Ok(None) => of(choose(context)?.record),
-            Err(error) => match past.into_iter().find(|past| past.name == *wanted) {
-                Some(past) => Ok(gone(past.name, past.folder)),
-                None => Err(error),
-            },
-        };
-    }
-    let error = match choose(context) {
-        Ok(chosen) => return of(chosen.record),
+    let wanted = match named(context) {
+        Ok(Some(record)) => return of(record),
+        Ok(None) => choose(context).map(|chosen| chosen.record),
+        Err(error) => {
+            let is_meant = |past: &PastBox| context.wanted.as_ref() == Some(&past.name);
+            let past = past.into_iter().find(is_meant).ok_or(error)?;
+            return Ok(Of { name: past.name, ledger: Ledger::new(past.folder), record: None });
+        }
+    };
+    let error = match wanted {
+        Ok(record) => return of(record),
         Err(error) => error,
     };
     // Which of the boxes that are gone is meant, nobody can know: they are named.
@@ -158,10 +150,8 @@ fn chosen(context: &ActionContext) -> Result<Of> {
         levels.first().is_some_and(|level| level.worktree == worktree.root())
     });
     Err(here.take(3).fold(error, |error, past| {
-        error.help(format!(
-            "take back what came home from a box that is gone: {}",
-            command::action("undo").on(past.name)
-        ))
+        let undo = command::action("undo").on(past.name);
+        error.help(format!("take back what came home from a box that is gone: {undo}"))
     }))
 }
 

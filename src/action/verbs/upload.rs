@@ -1,6 +1,6 @@
 //! `herdr upload`: what would leave this worktree and why the rest stays, or the archive itself.
 
-use crate::action::mapping::context::state_folder;
+use crate::action::mapping::state_folder;
 use crate::action::pane::include;
 use crate::cli::UploadArgs;
 use crate::command;

@@ -1,10 +1,9 @@
 //! What a box has that is not here: asked before anything is deleted, and told by `info`.
 
-use super::propose::{ledger, propose_from, unknown_words};
-use crate::action::mapping::context::{ActionContext, box_id};
-use crate::action::mapping::forget::ours;
+use super::propose::{ledger, propose, unknown_words};
+use crate::action::mapping::{ActionContext, box_id, ours};
 use crate::createos::{Refusal, Status};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fs::digest;
 use crate::journey::ProviderBox;
 use crate::merge::{self, Fate, OnClash};
@@ -30,6 +29,11 @@ pub(crate) struct NotHome {
 }
 
 impl NotHome {
+    /// What cannot be looked at at all.
+    pub(crate) fn unknown(error: &Error) -> Self {
+        Self { unknown: vec![error.message().to_owned()], ..Self::default() }
+    }
+
     /// All is proven to be here.
     pub(crate) fn is_home(&self) -> bool {
         self.files.is_empty() && self.elsewhere.is_empty() && self.unknown.is_empty()
@@ -64,6 +68,11 @@ impl NotHome {
         words.extend(self.elsewhere.iter().cloned());
         words.extend(self.unknown.iter().cloned());
         words.join(", ")
+    }
+
+    fn take(&mut self, elsewhere: merge::Elsewhere) {
+        self.elsewhere = elsewhere.work;
+        self.unknown.extend(elsewhere.unknown.iter().map(|place| unknown_words(place)));
     }
 
     /// A word for each thing that was named, by which a later look tells what was added.
@@ -105,17 +114,8 @@ fn look_into(context: &ActionContext, record: &Record, found: &mut NotHome) -> R
         Ok(files) => found.files = files,
         Err(error) => found.unknown.push(error.message().to_owned()),
     }
-    let elsewhere = merge::elsewhere(&mut remote, &record.remote_root.get()?)?;
-    found.take(elsewhere);
+    found.take(merge::elsewhere(&mut remote, &record.remote_root.get()?)?);
     Ok(())
-}
-
-impl NotHome {
-    fn take(&mut self, elsewhere: merge::Elsewhere) {
-        self.elsewhere = elsewhere.work;
-        let unknown = elsewhere.unknown.into_iter();
-        self.unknown.extend(unknown.map(|place| unknown_words(&place)));
-    }
 }
 
 /// Whether the box can be asked; if not, and there is something that could be lost, it is said.
@@ -134,7 +134,7 @@ fn runs(status: &Status, found: &mut NotHome) -> bool {
 
 /// The files of a running box whose work is not here.
 fn pending(context: &ActionContext, record: &Record, remote: &mut ProviderBox) -> Result<Vec<String>> {
-    let proposal = propose_from(context, record, remote, &ledger(context, record)?, OnClash::Refuse)?;
+    let proposal = propose(context, record, remote, &ledger(context, record)?, OnClash::Refuse)?;
     let pending = proposal.judged.iter().filter(|judged| judged.fate != Fate::AlreadyHere);
     let unreadable = proposal.unreadable.iter().map(|path| path.to_string());
     Ok(pending.map(|judged| judged.name.clone()).chain(unreadable).collect())
@@ -172,8 +172,7 @@ pub(crate) fn remember_named(context: &ActionContext, record: &Record, found: &N
     if record.box_id.is_none() {
         return Ok(());
     }
-    let marks: Vec<_> = found.marks().into_iter().collect();
-    let text = marks.join("\n");
+    let text = found.marks().into_iter().collect::<Vec<_>>().join("\n");
     crate::fs::write_atomic(&named_file(context, record)?, text.as_bytes(), crate::fs::Mode::Private)
 }
 

@@ -1,4 +1,7 @@
 //! The work of a box: what of it is new, and what of it is not here.
 
 pub(super) mod home;
-pub(super) mod propose;
+mod propose;
+
+pub(super) use home::NotHome;
+pub(super) use propose::{elsewhere, in_step, is_there, ledger, pasted, propose, propose_again};

@@ -1,6 +1,6 @@
 //! What a box would change here, asked of it and judged; and what it has besides.
 
-use crate::action::mapping::context::{ActionContext, box_id};
+use crate::action::mapping::{ActionContext, box_id};
 use crate::command;
 use crate::error::{Error, Result};
 use crate::journey::{self, ProviderBox};
@@ -25,16 +25,6 @@ pub(crate) fn ledger(context: &ActionContext, record: &Record) -> Result<Ledger>
 pub(crate) fn propose(
     context: &ActionContext,
     record: &Record,
-    ledger: &Ledger,
-    on_clash: OnClash,
-) -> Result<Proposal> {
-    propose_from(context, record, &mut context.remote(record)?, ledger, on_clash)
-}
-
-/// The same of a box that is at hand.
-pub(crate) fn propose_from(
-    context: &ActionContext,
-    record: &Record,
     remote: &mut ProviderBox,
     ledger: &Ledger,
     on_clash: OnClash,
@@ -48,12 +38,12 @@ pub(crate) fn propose_from(
 pub(crate) fn propose_again(
     context: &ActionContext,
     record: &Record,
+    remote: &mut ProviderBox,
     ledger: &Ledger,
     on_clash: OnClash,
 ) -> Result<Proposal> {
-    let mut remote = context.remote(record)?;
-    let in_step = in_step(&mut remote, record, ledger)?;
-    Ok(judged(context, record, &mut remote, &ledger.start()?, on_clash)?.over(in_step))
+    let in_step = in_step(remote, record, ledger)?;
+    Ok(judged(context, record, remote, &ledger.start()?, on_clash)?.over(in_step))
 }
 
 fn judged(
@@ -77,17 +67,14 @@ pub(crate) fn in_step(remote: &mut ProviderBox, record: &Record, ledger: &Ledger
 }
 
 /// What a box has besides its checked-out tree, and what of that could not be seen, in sentences.
-pub(crate) fn elsewhere(context: &ActionContext, record: &Record) -> (Vec<String>, Vec<String>) {
-    let found = context.remote(record).and_then(|mut remote| {
-        let found = merge::elsewhere(&mut remote, &record.remote_root.get()?)?;
-        Ok((found.work, found.unknown.iter().map(|place| unknown_words(place)).collect()))
-    });
-    found.unwrap_or_else(|error| {
-        (
-            Vec::new(),
-            vec![format!("what the box has besides its files could not be seen: {}", error.message())],
-        )
-    })
+pub(crate) fn elsewhere(remote: &mut ProviderBox, record: &Record) -> (Vec<String>, Vec<String>) {
+    match record.remote_root.get().and_then(|root| merge::elsewhere(remote, &root)) {
+        Ok(found) => (found.work, found.unknown.iter().map(|place| unknown_words(place)).collect()),
+        Err(error) => {
+            let unseen = "what the box has besides its files could not be seen";
+            (Vec::new(), vec![format!("{unseen}: {}", error.message())])
+        }
+    }
 }
 
 /// A repository of which only the place is known.

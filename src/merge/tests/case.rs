@@ -45,7 +45,7 @@ fn a_rename_of_case_alone_comes_home_and_goes_back() {
     world.agent("mv a.txt A.txt; mv d/b.txt d/B.TXT; echo more >> d/B.TXT");
     world.apply(Outcome::Applied);
     assert_eq!(scan(&world.here), scan(&world.there));
-    world.ledger.undo(&world.here).unwrap();
+    world.ledger.undo(&world.here, false).unwrap();
     assert_eq!(scan(&world.here), before);
 }
 

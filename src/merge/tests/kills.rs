@@ -19,7 +19,7 @@ fn child() {
     let ledger = Ledger::new(folder.join("state"));
     match std::fs::read_to_string(folder.join("task")).unwrap().as_str() {
         "apply" => drop(proposal(&folder).write(&ledger).unwrap()),
-        "undo" => drop(ledger.undo(&folder.join("here")).unwrap()),
+        "undo" => drop(ledger.undo(&folder.join("here"), false).unwrap()),
         _ => drop(ledger.recover().unwrap()),
     }
 }
@@ -177,7 +177,7 @@ fn an_apply_killed_anywhere_is_finished_or_taken_back() {
                 assert_eq!(scene.here(), after);
             }
             // And it can be taken back as if nothing had happened.
-            scene.ledger().undo(&scene.path("here")).unwrap();
+            scene.ledger().undo(&scene.path("here"), false).unwrap();
             assert_eq!(scene.here(), before);
             at += 1;
         }

@@ -295,7 +295,7 @@ fn bring_home(folder: &Path, base: &Files, ours: &Files, theirs: &Files) -> Outc
         Outcome::Applied => {
             assert_eq!(ledger.base().unwrap(), now);
             let after = listed(&here);
-            ledger.undo(&here).unwrap();
+            ledger.undo(&here, false).unwrap();
             assert_eq!(listed(&here), before, "an undo gives everything back");
             ledger.begin(&was).unwrap();
             // Left as applied for the comparison.

@@ -9,7 +9,7 @@ fn an_undo_keeps_the_users_own_changes_to_other_files_and_of_a_merge() {
     world.here("a", "eins\n2\n3\n4\n5\n").there("a", "1\n2\n3\n4\nfuenf\n");
     world.apply(Outcome::Applied);
     world.here("b", "later\n");
-    world.ledger.undo(&world.here).unwrap();
+    world.ledger.undo(&world.here, false).unwrap();
     assert_eq!((world.read("a"), world.read("b")), ("eins\n2\n3\n4\n5\n".into(), "later\n".into()));
 }
 
@@ -19,7 +19,7 @@ fn an_undo_in_another_worktree_is_refused() {
     world.there("a", "b\n");
     world.apply(Outcome::Applied);
     let other = World::with(&[("a", "b\n")]);
-    let error = world.ledger.undo(&other.here).unwrap_err();
+    let error = world.ledger.undo(&other.here, false).unwrap_err();
     assert!(error.to_string().contains("another worktree"), "{error}");
     assert_eq!((world.read("a"), other.read("a")), ("b\n".into(), "b\n".into()));
 }

@@ -1,12 +1,9 @@
 //! What can be done with a box of the list, whether a mapping names it or not.
 
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::forget::delete_box;
-use crate::action::mapping::inventory::{Item, record_of_box};
-use crate::action::mapping::which::ready;
+use crate::action::mapping::{ActionContext, Item, delete_box, ready, record_of_box};
 use crate::action::verbs::attach::{By, reattach};
 use crate::action::verbs::delete::delete_now;
-use crate::action::work::home::{self, NotHome};
+use crate::action::work::{NotHome, home};
 use crate::error::{Error, Result};
 use crate::journey::ProviderBox;
 use crate::state::Record;
@@ -32,7 +29,7 @@ pub(crate) fn not_home(context: &ActionContext, item: &Item) -> NotHome {
             Ok(home::look_unmapped(context, remote, &item.view.status))
         }
     });
-    found.unwrap_or_else(|error| NotHome { unknown: vec![error.message().to_owned()], ..NotHome::default() })
+    found.unwrap_or_else(|error| NotHome::unknown(&error))
 }
 
 /// Brings a box back into its pane, or into a new one.

@@ -6,9 +6,8 @@ mod table;
 
 pub(crate) use item::{delete, not_home};
 
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::inventory::{Inventory, inventory};
-use crate::action::pane::terminal::{self, Keys, Typed};
+use crate::action::mapping::{ActionContext, Inventory, inventory};
+use crate::action::pane::terminal::{self, Keys, OtherScreen, Typed};
 use crate::action::report::{Notice, Report};
 use crate::command;
 use crate::error::{Error, Result};
@@ -16,16 +15,11 @@ use crate::herdr::Place;
 use crate::ui;
 use screen::Screen;
 use std::io::IsTerminal;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 /// How often the list is asked for.
 const EVERY: Duration = Duration::from_secs(5);
-/// The alternate screen without a cursor, and back.
-const ENTER: &str = "\x1b[?1049h\x1b[?25l";
-const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 
 /// After a key: opens the pane that shows the list.
 ///
@@ -52,17 +46,13 @@ pub(crate) fn boxes(context: &ActionContext) -> Result<()> {
         ui::line(screen.rows(context, usize::MAX).join("\n"));
         return Ok(());
     }
-    let resized = Arc::new(AtomicBool::new(false));
-    // Registered so that a change of the size interrupts the wait for keys.
-    let _kept = signal_hook::flag::register(signal_hook::consts::SIGWINCH, Arc::clone(&resized));
+    terminal::wake_at_resize();
     let keys = Keys::take()?;
-    let _closed = ui::raw(ENTER.as_bytes());
-    let result = watch(context, &keys, &resized);
-    let _closed = ui::raw(LEAVE.as_bytes());
-    result
+    let _screen = OtherScreen::enter("\x1b[?1049h\x1b[?25l");
+    watch(context, &keys)
 }
 
-fn watch(context: &ActionContext, keys: &Keys, resized: &AtomicBool) -> Result<()> {
+fn watch(context: &ActionContext, keys: &Keys) -> Result<()> {
     let (answers, listings) = channel();
     let (wishes, wanted) = channel();
     std::thread::spawn(move || ask(&answers, &wanted));
@@ -71,7 +61,6 @@ fn watch(context: &ActionContext, keys: &Keys, resized: &AtomicBool) -> Result<(
         while let Ok(listing) = listings.try_recv() {
             screen.take(listing);
         }
-        resized.store(false, Ordering::Relaxed);
         screen.draw(context);
         if screen.look(context) {
             // What was typed meanwhile is no answer to a question that was not there.

@@ -2,10 +2,9 @@
 
 use super::item::{attach, delete, not_home};
 use super::table::{cut, pause, push, table};
-use crate::action::mapping::context::ActionContext;
-use crate::action::mapping::inventory::{Inventory, Item, Owner};
+use crate::action::mapping::{ActionContext, Inventory, Item, Owner};
 use crate::action::pane::terminal;
-use crate::action::work::home::NotHome;
+use crate::action::work::NotHome;
 use crate::error::Result;
 use crate::ui;
 use std::fmt::Write;
