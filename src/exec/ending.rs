@@ -32,16 +32,13 @@ impl Running {
     }
 
     fn tell(self, signal: Signal) {
-        let _already_gone =
-            if self.leads { kill_process_group(self.pid, signal) } else { kill_process(self.pid, signal) };
+        let kill = if self.leads { kill_process_group } else { kill_process };
+        let _already_gone = kill(self.pid, signal);
     }
 
     fn is_there(self) -> bool {
-        if self.leads {
-            test_kill_process_group(self.pid).is_ok()
-        } else {
-            test_kill_process(self.pid).is_ok()
-        }
+        let test = if self.leads { test_kill_process_group } else { test_kill_process };
+        test(self.pid).is_ok()
     }
 }
 
@@ -95,6 +92,11 @@ pub(super) fn start(leads: bool, start: impl FnOnce() -> std::io::Result<Child>)
     let child = start()?;
     running.extend(Running::of_child(&child, leads));
     Ok(child)
+}
+
+/// Signals a program that leads its group, and all that it has started.
+pub(crate) fn tell_group(child: &Child, signal: Signal) {
+    Running::of_child(child, true).into_iter().for_each(|group| group.tell(signal));
 }
 
 /// It has ended and was waited for.

@@ -2,14 +2,11 @@
 
 mod ended;
 mod ending;
-mod heard;
-mod pump;
 mod run;
 mod watch;
 
-pub(crate) use ended::{Ended, ExecError};
-pub(crate) use ending::{end_together, stay_when_ending};
-pub(crate) use heard::Heard;
+pub(crate) use ended::{Ended, ExecError, Heard};
+pub(crate) use ending::{end_together, stay_when_ending, tell_group};
 pub(crate) use run::Run;
 
 #[cfg(test)]

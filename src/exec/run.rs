@@ -2,8 +2,8 @@
 
 use super::ended::{Ended, ExecError};
 use super::ending;
-use super::pump::{capture, pump};
-use super::watch::{Bounds, Cut, kill_group, wait};
+use super::watch::{Bounds, Cut, capture, pump, wait};
+use rustix::process::Signal;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::Write;
@@ -36,6 +36,7 @@ enum Output<'a> {
 }
 
 /// A program to run. stdin is `/dev/null` unless said otherwise.
+#[must_use]
 pub(crate) struct Run<'a> {
     program: PathBuf,
     args: Vec<OsString>,
@@ -66,52 +67,44 @@ impl<'a> Run<'a> {
         }
     }
 
-    #[must_use]
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.args.push(arg.as_ref().to_owned());
         self
     }
 
-    #[must_use]
     pub(crate) fn args<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(mut self, args: I) -> Self {
         self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
-    #[must_use]
     pub(crate) fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
         self
     }
 
-    #[must_use]
     pub(crate) fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().to_owned(), None));
         self
     }
 
     /// Starts from an empty environment.
-    #[must_use]
     pub(crate) fn env_clear(mut self) -> Self {
         self.clear_env = true;
         self
     }
 
-    #[must_use]
     pub(crate) fn cwd(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cwd = Some(folder.into());
         self
     }
 
     /// Gives these bytes as stdin.
-    #[must_use]
     pub(crate) fn stdin_bytes(self, bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         self.stdin_feed(move |stdin| stdin.write_all(&bytes))
     }
 
     /// Writes stdin from a thread of its own. A child that stops reading is not an error.
-    #[must_use]
     pub(crate) fn stdin_feed(
         mut self,
         feed: impl FnOnce(&mut ChildStdin) -> std::io::Result<()> + Send + 'a,
@@ -121,14 +114,12 @@ impl<'a> Run<'a> {
     }
 
     /// Passes stdout on as it comes instead of keeping it.
-    #[must_use]
     pub(crate) fn stdout_to(mut self, sink: impl FnMut(&[u8]) -> std::io::Result<()> + Send + 'a) -> Self {
         self.output = Output::Sink(Box::new(sink));
         self
     }
 
     /// The program gets our own stdin, stdout and stderr, and no time limit.
-    #[must_use]
     pub(crate) fn interactive(mut self) -> Self {
         self.input = Input::Inherit;
         self.output = Output::Inherit;
@@ -138,7 +129,6 @@ impl<'a> Run<'a> {
     }
 
     /// The same program run by another one, which gets its command line behind these words.
-    #[must_use]
     pub(crate) fn through<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
         mut self,
         program: impl Into<PathBuf>,
@@ -154,7 +144,6 @@ impl<'a> Run<'a> {
 
     /// A person watches and can press Ctrl-C: stderr is ours, there is no time limit, and it stays in our
     /// process group. It has no stdin to ask on.
-    #[must_use]
     pub(crate) fn attended(mut self) -> Self {
         self.errors_inherited = true;
         self.limit = None;
@@ -162,14 +151,12 @@ impl<'a> Run<'a> {
     }
 
     /// The time after which the program is killed.
-    #[must_use]
     pub(crate) fn limit(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
         self
     }
 
     /// Ends the program when the flag is raised, as a signal handler does.
-    #[must_use]
     pub(crate) fn stop_when(mut self, raised: Arc<AtomicBool>) -> Self {
         self.stop = Some(raised);
         self
@@ -217,7 +204,7 @@ impl<'a> Run<'a> {
 
             let waited = wait(&mut child, &finished, &bounds);
             if waited.is_err() {
-                kill_group(&child);
+                ending::tell_group(&child, Signal::KILL);
                 abandoned.store(true, Ordering::Relaxed);
             }
             let reaped = child.wait();

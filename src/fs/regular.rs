@@ -1,5 +1,6 @@
 //! Only regular files are ours: reading a FIFO waits for ever, and replacing a device takes it from everybody.
 
+use crate::error::IoContext;
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Result};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -49,6 +50,28 @@ fn kind(found: FileType) -> Option<&'static str> {
         found if found.is_socket() => Some("a socket"),
         _ => Some("a device"),
     }
+}
+
+/// Makes "there is none" an answer.
+pub(crate) trait IfThere<T> {
+    fn if_there(self) -> Result<Option<T>>;
+}
+
+impl<T> IfThere<T> for Result<T> {
+    fn if_there(self) -> Result<Option<T>> {
+        match self {
+            Err(source) if source.kind() == ErrorKind::NotFound => Ok(None),
+            found => found.map(Some),
+        }
+    }
+}
+
+/// The bytes of a regular file that need not exist; links are followed.
+///
+/// # Errors
+/// It is there, and cannot be read or is no regular file.
+pub(crate) fn read_if_there(path: &Path) -> crate::error::Result<Option<Vec<u8>>> {
+    read_regular(path).if_there().at("read", path)
 }
 
 #[cfg(test)]

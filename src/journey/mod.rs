@@ -1,10 +1,8 @@
 //! A worktree's way into a box and its work's way home, for whoever has a box: `worktree`, `createos` and `merge` put
 //! together.
 
-mod home;
 mod remote;
 mod upload;
 
-pub(crate) use home::propose;
 pub(crate) use remote::ProviderBox;
 pub(crate) use upload::Upload;

@@ -1,10 +1,13 @@
 //! A provider's box as the room `merge` wants it.
 
+use crate::config::RemoteRoot;
 use crate::createos::{BoxId, Provider};
 use crate::error::Result;
 use crate::exec::Heard;
-use crate::merge::{Remote, Response};
+use crate::merge::{self, Filters, OnClash, Proposal, Remote, Response};
+use crate::worktree::{Base, RelPath, Rules, stays_home};
 use std::io::{Read, Write};
+use std::path::Path;
 use std::time::Duration;
 
 /// How long work may take that is long: 500 MB of many small files.
@@ -33,6 +36,26 @@ impl ProviderBox {
     pub(crate) fn within(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
+    }
+
+    /// What the box, which has to run, changed since `base`, judged with the rules by which its files have left.
+    ///
+    /// # Errors
+    /// The box cannot be asked, its answer cannot be trusted, or the worktree not be read.
+    pub(crate) fn propose(
+        &mut self,
+        root: &RemoteRoot,
+        worktree: &Path,
+        base: &Base,
+        git: &Path,
+        rules: &Rules,
+        on_clash: OnClash,
+    ) -> Result<Proposal> {
+        let keeps_home = |path: &RelPath| {
+            let why = stays_home(path, base.get(path).is_some(), rules);
+            why.map(|(reason, rule)| format!("{} ({rule})", reason.words()))
+        };
+        merge::propose(self, root, worktree, base, &Filters { git, keeps_home: &keeps_home, on_clash })
     }
 }
 

@@ -1,12 +1,11 @@
 //! A parcel before its judge: the base, ours and theirs, and the stages of the judgement, each of which adds to it.
 
-use super::fate::{Fate, What};
+use super::fate::{Fate, OnClash, Settled, What};
 use super::folders_of;
 use super::index::{self, Marks};
 use super::links;
 use super::merge_file::{self, Merge};
 use super::obstacles::obstacles;
-use super::on_clash::{OnClash, Settled};
 use super::ours::{Here, Ours, Way};
 use super::parcel::{Arrived, Parcel};
 use super::source::Source;
@@ -14,7 +13,6 @@ use super::spool::Spool;
 use super::transaction::{After, Change};
 use super::verdict::{Clash, Verdict, verdict};
 use crate::error::Result;
-use crate::fs::Digest;
 use crate::worktree::{Base, Entry, FileKind, RelPath};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -157,13 +155,7 @@ impl<'a, 'b> Case<'a, 'b> {
     ) -> Result<BTreeMap<RelPath, PathBuf>> {
         let clashes = self.fates.iter().filter(|(_, fate)| matches!(fate, Fate::Conflict(_)));
         let paths = merges.iter().map(|(path, _)| path).chain(clashes.map(|(path, _)| path));
-        let wanted: Vec<(RelPath, Digest)> = paths
-            .filter_map(|path| {
-                Some((path.clone(), self.base.get(path).filter(|e| e.kind != FileKind::Link)?.hash))
-            })
-            .collect();
-        let found = source.base_contents(&wanted, self.spool)?;
-        Ok(found.into_iter().map(|(number, contents)| (wanted[number].0.clone(), contents)).collect())
+        source.base_contents(self.base, paths, self.spool)
     }
 
     pub(super) fn merge_all(

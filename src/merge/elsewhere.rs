@@ -34,48 +34,23 @@ pub(crate) fn elsewhere(remote: &mut dyn Remote, root: &RemoteRoot) -> Result<El
     // What is in one place is one sentence.
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in said.all("work") {
-        let Some(record) = Record::parse(line) else {
+        let Some((rank, place, words)) = parse(line) else {
             return Err(lying(format!("it tells of work in words that are none: \"{line}\"")));
         };
         if own.len() + found.unknown.len() + places.len() > MOST {
             return Err(lying("it tells of work without end"));
         }
-        match record.words() {
-            Words::Sentence(sentence) => own.push((record.kind, sentence)),
-            Words::InPlace(words) => places.entry(record.place).or_default().push(words),
-            Words::Unknown => found.unknown.push(if record.place.is_empty() {
-                "the workspace's own repository".into()
-            } else {
-                record.place
-            }),
+        match words {
+            Words::Sentence(sentence) => own.push((rank, sentence)),
+            Words::InPlace(words) => places.entry(place).or_default().push(words),
+            Words::Unknown if place.is_empty() => found.unknown.push("the workspace's own repository".into()),
+            Words::Unknown => found.unknown.push(place),
         }
     }
-    own.sort_by_key(|(kind, _)| *kind);
+    own.sort_by_key(|(rank, _)| *rank);
     found.work.extend(own.into_iter().map(|(_, sentence)| sentence));
     found.work.extend(places.into_iter().map(|(place, words)| format!("{place}: {}", words.join(", "))));
     Ok(found)
-}
-
-/// One line of the box's answer.
-#[derive(Debug)]
-struct Record {
-    kind: Kind,
-    count: u64,
-    place: String,
-    name: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Branch,
-    Tag,
-    Ref,
-    Detached,
-    Stash,
-    Commits,
-    Tagged,
-    Files,
-    Unknown,
 }
 
 enum Words {
@@ -87,46 +62,31 @@ enum Words {
     Unknown,
 }
 
-impl Record {
-    fn parse(line: &str) -> Option<Self> {
-        let mut fields = line.split(' ');
-        let kind = match fields.next()? {
-            "branch" => Kind::Branch,
-            "tag" => Kind::Tag,
-            "ref" => Kind::Ref,
-            "detached" => Kind::Detached,
-            "stash" => Kind::Stash,
-            "commits" => Kind::Commits,
-            "tagged" => Kind::Tagged,
-            "files" => Kind::Files,
-            "unknown" => Kind::Unknown,
-            _ => return None,
-        };
-        let count = fields.next()?.parse().ok()?;
-        let (place, name) = fields.next()?.split_once(':')?;
-        let text = |encoded: &str| String::from_utf8_lossy(&base64::decode(encoded.as_bytes())).into_owned();
-        Some(Self { kind, count, place: text(place), name: text(name) })
-    }
-
-    fn words(&self) -> Words {
-        let Self { kind, count, place, name } = self;
-        let commits = ui::count(*count, "commit");
-        let stashes = || if *count == 1 { "a stash".into() } else { format!("{count} stashes") };
-        let here = place.is_empty();
-        match kind {
-            Kind::Branch => Words::Sentence(format!("branch {name}: {commits}")),
-            Kind::Tag => Words::Sentence(format!("tag {name}: {commits}")),
-            Kind::Ref => Words::Sentence(format!("{name}: {commits}")),
-            Kind::Detached if here => Words::Sentence(format!("on no branch, at {name}: {commits}")),
-            Kind::Detached => Words::InPlace(format!("{commits} on no branch, at {name}")),
-            Kind::Stash if here => Words::Sentence(stashes()),
-            Kind::Stash => Words::InPlace(stashes()),
-            Kind::Commits => Words::InPlace(commits),
-            Kind::Tagged => Words::InPlace(format!("{commits} behind tags")),
-            Kind::Files => Words::InPlace(ui::count(*count, "file")),
-            Kind::Unknown => Words::Unknown,
-        }
-    }
+/// One line of the box's answer: the rank of its kind, its place, and its words.
+fn parse(line: &str) -> Option<(u8, String, Words)> {
+    let mut fields = line.split(' ');
+    let kind = fields.next()?;
+    let count: u64 = fields.next()?.parse().ok()?;
+    let (place, name) = fields.next()?.split_once(':')?;
+    let text = |encoded: &str| String::from_utf8_lossy(&base64::decode(encoded.as_bytes())).into_owned();
+    let (place, name) = (text(place), text(name));
+    let commits = ui::count(count, "commit");
+    let stashes = || if count == 1 { "a stash".into() } else { format!("{count} stashes") };
+    let (rank, words) = match kind {
+        "branch" => (0, Words::Sentence(format!("branch {name}: {commits}"))),
+        "tag" => (1, Words::Sentence(format!("tag {name}: {commits}"))),
+        "ref" => (2, Words::Sentence(format!("{name}: {commits}"))),
+        "detached" if place.is_empty() => (3, Words::Sentence(format!("on no branch, at {name}: {commits}"))),
+        "detached" => (3, Words::InPlace(format!("{commits} on no branch, at {name}"))),
+        "stash" if place.is_empty() => (4, Words::Sentence(stashes())),
+        "stash" => (4, Words::InPlace(stashes())),
+        "commits" => (5, Words::InPlace(commits)),
+        "tagged" => (6, Words::InPlace(format!("{commits} behind tags"))),
+        "files" => (7, Words::InPlace(ui::count(count, "file"))),
+        "unknown" => (8, Words::Unknown),
+        _ => return None,
+    };
+    Some((rank, place, words))
 }
 
 #[cfg(test)]
@@ -136,8 +96,8 @@ mod tests {
     #[test]
     fn a_line_that_is_none_is_no_work() {
         for bad in ["", "branch", "branch x :", "branch -1 :", "branch 1 ZmVhdA==", "hat 1 :", "branch 1 "] {
-            assert!(Record::parse(bad).is_none(), "{bad}");
+            assert!(parse(bad).is_none(), "{bad}");
         }
-        assert!(Record::parse("branch 2 :ZmVhdA==").is_some());
+        assert!(parse("branch 2 :ZmVhdA==").is_some());
     }
 }

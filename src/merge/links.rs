@@ -3,10 +3,10 @@
 use super::ours::Ours;
 use super::parcel::Arrived;
 use super::transaction::Change;
-use crate::error::{Error, IoContext, Result};
+use crate::error::{IoContext, Result};
 use crate::worktree::{Base, FileKind, Leads, RelPath, follow};
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
+use std::io::ErrorKind::{NotFound, PermissionDenied};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -100,11 +100,9 @@ impl Links {
         while let Some(folder) = folders.pop() {
             let full = ours.root().join(std::ffi::OsStr::from_bytes(&folder));
             let entries = match std::fs::read_dir(&full) {
-                Ok(entries) => entries,
                 // Whoever cannot look into a folder cannot find its links either.
-                Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => continue,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(Error::io("read", &full, &error)),
+                Err(error) if matches!(error.kind(), PermissionDenied | NotFound) => continue,
+                entries => entries.at("read", &full)?,
             };
             for entry in entries {
                 let entry = entry.at("read", &full)?;
@@ -165,13 +163,12 @@ impl Links {
         dropped: &Dropped,
         seen: &mut BTreeSet<Vec<u8>>,
     ) -> (Leads, Vec<u8>) {
-        let Ok(end) = follow(path.as_bytes(), target, |at| {
+        follow(path.as_bytes(), target, |at| {
             let key = self.key(at);
             let target = self.then(&key, dropped).cloned();
             seen.insert(key);
-            Ok::<_, Infallible>(target)
-        });
-        end
+            target
+        })
     }
 
     /// Links that come home.

@@ -6,16 +6,9 @@ use crate::config::RemoteRoot;
 use crate::error::Result;
 use crate::worktree::Base;
 
-/// A workspace that is ready for an agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Prepared {
-    /// The baseline commit in the box, in hex.
-    pub(crate) commit: String,
-}
-
 /// Unpacks the uploaded gzip tar at `archive_in_box` into the empty workspace `root`, makes that a git
 /// repository with one baseline commit and an identity, and moves the archive into the box's private
-/// store, where it holds the base's contents. May be repeated when an answer got lost. `progress` gets how far it is, in words.
+/// store, where it holds the base's contents. Gives the commit. May be repeated when an answer got lost. `progress` gets how far it is, in words.
 ///
 /// # Errors
 /// A program that the box lacks is named; so is a workspace that is not empty or cannot be written.
@@ -25,7 +18,7 @@ pub(crate) fn prepare(
     archive_in_box: &str,
     base: &Base,
     progress: &mut dyn FnMut(&str),
-) -> Result<Prepared> {
+) -> Result<String> {
     let list = format!("/tmp/createos-sandbox-{}.base", script::token());
     let (bytes, hash) = script::packed(base);
     remote.push(&mut bytes.as_slice(), &list)?;
@@ -36,5 +29,5 @@ pub(crate) fn prepare(
     if commit.len() < 40 || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(lying(format!("it names \"{commit}\" as the baseline commit")));
     }
-    Ok(Prepared { commit: commit.to_owned() })
+    Ok(commit.to_owned())
 }

@@ -1,8 +1,7 @@
 //! What the box proposes, and its apply.
 
-use super::fate::{Fate, Judged};
+use super::fate::{Fate, Judged, Settled};
 use super::ledger::Ledger;
-use super::on_clash::Settled;
 use super::ours::Ours;
 use super::patch::{PatchFile, Stat};
 use super::spool::Spool;
@@ -16,6 +15,7 @@ use std::path::PathBuf;
 
 /// What the box would change here. Nothing is written before [`Proposal::apply`].
 #[derive(Debug)]
+#[must_use]
 pub(crate) struct Proposal {
     /// Every path that differs from the base, in the order of their bytes; odd names last.
     pub(crate) judged: Vec<Judged>,
@@ -88,7 +88,6 @@ const FEW: usize = 10;
 
 impl Proposal {
     /// The same, judged against an earlier base than `in_step`, which is the one that the apply moves.
-    #[must_use]
     pub(crate) fn over(mut self, in_step: Base) -> Self {
         self.in_step = in_step;
         self

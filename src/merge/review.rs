@@ -1,8 +1,7 @@
 //! A proposal for a person's eyes: the judgement first, then the patch. Everything from the box is
 //! hostile text and is made visible; blocks of binary contents are summed up.
 
-use super::fate::{Fate, Judged, What};
-use super::on_clash::Settled;
+use super::fate::{Fate, Judged, Settled, What};
 use super::proposal::{Outcome, Proposal};
 use crate::error::{IoContext, Result};
 use crate::ui::{self, Shade, Toned};

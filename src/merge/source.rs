@@ -7,7 +7,7 @@ use super::{Limits, Remote, lying};
 use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
 use crate::fs::Digest;
-use crate::worktree::{Base, RelPath};
+use crate::worktree::{Base, FileKind, RelPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
@@ -116,18 +116,21 @@ impl Source<'_> {
     ///
     /// # Errors
     /// The box cannot be asked, or its answer cannot be read.
-    pub(super) fn base_contents(
+    pub(super) fn base_contents<'a>(
         &mut self,
-        wanted: &[(RelPath, Digest)],
+        base: &Base,
+        paths: impl Iterator<Item = &'a RelPath>,
         spool: &Spool,
-    ) -> Result<BTreeMap<usize, PathBuf>> {
+    ) -> Result<BTreeMap<RelPath, PathBuf>> {
+        let file = |path| base.get(path).filter(|was| was.kind != FileKind::Link);
+        let wanted: Vec<_> = paths.filter_map(|path| Some((path, file(path)?.hash))).collect();
         if wanted.is_empty() {
             return Ok(BTreeMap::new());
         }
         let token = script::token();
         let list = format!("/tmp/createos-sandbox-{token}.wanted");
         let mut bytes = Vec::new();
-        for (path, hash) in wanted {
+        for (path, hash) in &wanted {
             bytes.extend(format!("{hash} ").bytes());
             bytes.extend(path.as_bytes());
             bytes.push(0);
@@ -136,7 +139,8 @@ impl Source<'_> {
         let said = script::run(self.remote, Script::Contents, self.root, &[&token, &list])??;
         let path = self.pull(&script::box_path(&said, "parcel")?, spool)?;
         let hashes: Vec<Digest> = wanted.iter().map(|(_, hash)| *hash).collect();
-        parcel::read_contents(&path, &hashes, &self.limits, spool)
+        let found = parcel::read_contents(&path, &hashes, &self.limits, spool)?;
+        Ok(found.into_iter().map(|(number, contents)| (wanted[number].0.clone(), contents)).collect())
     }
 }
 

@@ -7,18 +7,18 @@ mod old_output;
 mod parting;
 mod signals;
 mod terminal;
-mod typed;
 
 pub(crate) use signals::Signals;
 
 use crate::error::{Error, Result};
-use crate::exec::{ExecError, Run};
+use crate::exec::{ExecError, Run, tell_group};
 use crate::exit::Exit;
 use crate::ui::terminal::Raw;
 use old_output::OldOutput;
 use parting::Parting;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::process::Signal;
 use signal_hook::consts::SIGCHLD;
 use std::ffi::OsString;
 use std::fs::File;
@@ -26,7 +26,7 @@ use std::io::IsTerminal;
 use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
-use typed::Keys;
+use terminal::Keys;
 
 /// What a program left may still be on its way for so long; what it started itself may hold the terminal longer.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -72,7 +72,7 @@ fn pass(master: &File, mut child: Child, signals: &Signals) -> std::io::Result<O
         }
         if signals.ending().is_some() || keys.is_gone() {
             // Its terminal goes with us: that is how a program learns of it.
-            terminal::hang_up(&child);
+            tell_group(&child, Signal::HUP);
             return Ok(None);
         }
         let stdin = std::io::stdin();

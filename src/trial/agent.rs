@@ -21,9 +21,8 @@ const TEXT: [&str; 12] =
 /// The file to edit: one that came with the upload, so that no ignore rule of the worktree keeps the edit
 /// in the box; a new one where none is fit.
 pub(super) fn edited(base: &Base, made_up: bool) -> String {
-    let mut fit =
-        base.iter().filter(|(_, entry)| entry.kind == FileKind::File).filter_map(|(path, _)| plain(path));
-    if made_up { EDITED.into() } else { fit.next().unwrap_or(EDITED).into() }
+    let files = base.iter().filter(|(_, entry)| entry.kind == FileKind::File && !made_up);
+    files.filter_map(|(path, _)| plain(path)).next().unwrap_or(EDITED).into()
 }
 
 /// A path that can be typed as it is, of a text file that is not hidden.

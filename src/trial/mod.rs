@@ -10,7 +10,7 @@ use crate::config::RemoteRoot;
 use crate::createos::{BoxId, BoxName, CreateSpec};
 use crate::error::{Error, IoContext, Result};
 use crate::exit::Exit;
-use crate::journey::{self, ProviderBox, Upload};
+use crate::journey::{ProviderBox, Upload};
 use crate::merge::{Ledger, OnClash, Outcome};
 use crate::worktree::{self, Packed, Rules, Selection, Worktree};
 use crate::{local, random, ui};
@@ -80,14 +80,14 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
     interrupt.check()?;
     steps.done("agent", "typed an edit and a commit on its terminal");
 
-    let patch = bring_home(&git, &mut remote, &root, &home, packed, &ledger)?;
+    let (summary, patch) = bring_home(&git, &mut remote, &root, &home, packed, &ledger)?;
     interrupt.check()?;
-    steps.done("apply", &patch.summary);
+    steps.done("apply", &summary);
 
     stage.strike()?;
     steps.done("delete", "the box and every file of this try are gone");
 
-    ui::line(format!("\n{}", patch.text));
+    ui::line(format!("\n{patch}"));
     ui::line(format!(
         "Done in {}. The commit above was made in the box and came home as a patch.",
         ui::seconds(steps.elapsed())
@@ -148,12 +148,6 @@ fn left(packed: &Packed) -> String {
     text
 }
 
-/// What came home, as text.
-struct Patch {
-    summary: String,
-    text: String,
-}
-
 fn bring_home(
     git: &Path,
     remote: &mut ProviderBox,
@@ -161,9 +155,8 @@ fn bring_home(
     home: &Path,
     packed: &Packed,
     ledger: &Ledger,
-) -> Result<Patch> {
-    let proposal =
-        journey::propose(remote, root, home, &packed.base, git, &Rules::default(), OnClash::Refuse)?;
+) -> Result<(String, String)> {
+    let proposal = remote.propose(root, home, &packed.base, git, &Rules::default(), OnClash::Refuse)?;
     let applied = proposal.apply(remote, ledger)?;
     let (Outcome::Applied, Some(kept)) = (applied.outcome, &applied.patch) else {
         return Err(Error::failed("the commit did not come home").fact("result", applied.outcome.word()));
@@ -175,5 +168,5 @@ fn bring_home(
         applied.lines.insertions,
         applied.lines.deletions
     );
-    Ok(Patch { summary, text: ui::visible(&String::from_utf8_lossy(&text)) })
+    Ok((summary, ui::visible(&String::from_utf8_lossy(&text))))
 }

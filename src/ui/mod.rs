@@ -15,7 +15,8 @@ mod wrap;
 pub(crate) use ask::{Said, choose, confirm, is_asking, is_on_terminal};
 pub(crate) use colour::{Tone, coloured};
 #[cfg(target_os = "linux")]
-pub(crate) use out::{stderr, stdout};
+pub(crate) use out::stderr;
+pub(crate) use out::stdout;
 pub(crate) use pager::{Pager, Shade, Toned, Wish};
 pub(crate) use progress::Progress;
 pub(crate) use steps::Steps;
@@ -25,6 +26,7 @@ pub(crate) use wrap::{paragraph, wrap};
 
 use crate::error::Error;
 use crate::exit::Exit;
+use anstream::stream::RawStream;
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
@@ -35,15 +37,19 @@ static LOST: OnceLock<std::io::Error> = OnceLock::new();
 /// One line on stdout. A closed pipe is not an error: the reader has seen enough. Any other failure is
 /// told by [`ending`].
 pub(crate) fn line(text: impl AsRef<str>) {
-    let text = format!("{}\n", text.as_ref());
     let stdout = std::io::stdout();
-    let text = match anstream::AutoStream::choice(&stdout) {
-        anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
-        _ => text,
-    };
+    let text = fit(&stdout, text.as_ref());
     let written = whole(stdout.lock(), text.as_bytes());
     if let Err(source) = unless_closed(written) {
         let _an_earlier_one_is_kept = LOST.set(source);
+    }
+}
+
+/// The text as a line, without colours where the stream takes none.
+fn fit(stream: &impl RawStream, text: &str) -> String {
+    match anstream::AutoStream::choice(stream) {
+        anstream::ColorChoice::Never => format!("{}\n", anstream::adapter::strip_str(text)),
+        _ => format!("{text}\n"),
     }
 }
 
@@ -78,12 +84,8 @@ pub(crate) fn ending(code: Exit) -> Exit {
 }
 
 pub(crate) fn note(text: impl AsRef<str>) {
-    let text = format!("{}\n", text.as_ref());
     let stderr = std::io::stderr();
-    let text = match anstream::AutoStream::choice(&stderr) {
-        anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
-        _ => text,
-    };
+    let text = fit(&stderr, text.as_ref());
     let _closed_pipe = whole(stderr.lock(), text.as_bytes());
 }
 

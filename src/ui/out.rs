@@ -2,12 +2,8 @@
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use std::io;
-#[cfg(any(target_os = "linux", test))]
-use std::io::Write;
-#[cfg(any(target_os = "linux", test))]
-use std::os::fd::AsFd;
-use std::os::fd::BorrowedFd;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// Writes everything; a pipe that is full is waited for. Nothing may be left in a buffer above.
 ///
@@ -33,12 +29,10 @@ fn wait(to: BorrowedFd<'_>) -> io::Result<()> {
     }
 }
 
-/// One of our two streams as a writer that loses nothing; local boxes write piece by piece.
-#[cfg(target_os = "linux")]
+/// One of our two streams as a writer that loses nothing, for output that comes piece by piece.
 pub(crate) struct Out<S>(S);
 
 /// stdout, for output that comes piece by piece.
-#[cfg(target_os = "linux")]
 pub(crate) fn stdout() -> Out<io::Stdout> {
     Out(io::stdout())
 }
@@ -49,7 +43,6 @@ pub(crate) fn stderr() -> Out<io::Stderr> {
     Out(io::stderr())
 }
 
-#[cfg(target_os = "linux")]
 impl<S: AsFd> Write for Out<S> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         write_all(self.0.as_fd(), bytes).map(|()| bytes.len())

@@ -3,10 +3,9 @@
 use super::open::Below;
 use super::select::Selection;
 use super::stayed::{Reason, Stayed};
-use super::{FileKind, Leads, RelPath, leads};
+use super::{FileKind, Leads, RelPath, follow};
 use crate::error::{Error, Result};
 use rustix::fs::{FileType, Stat};
-use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -131,7 +130,7 @@ impl<'a> Reader<'a> {
     fn link(&mut self, path: &RelPath) -> io::Result<Found> {
         let target = self.below.read_link(path.as_bytes())?;
         let below = &mut self.below;
-        let Ok(end) = leads(path.as_bytes(), &target, |at| Ok::<_, Infallible>(below.read_link(at).ok()));
+        let (end, _) = follow(path.as_bytes(), &target, |at| below.read_link(at).ok());
         // One into git's own folder dangles in the box until that has a repository of its own.
         if end == Leads::Out {
             let shown = String::from_utf8_lossy(&target).into_owned();

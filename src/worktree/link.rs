@@ -16,56 +16,40 @@ pub(crate) enum Leads {
     IntoGit,
 }
 
-/// Where a link at `path` (relative to a root, raw bytes) with this target leads. `link_at` gives the
-/// target of a link inside the root, and nothing for anything else; so links on the way are followed as
-/// the kernel would. The folders of `path` itself are folders, not links. An absolute target always
-/// leads out: it means something else on each machine.
-///
-/// # Errors
-/// Those of `link_at`.
-pub(crate) fn leads<E>(
+/// Where a link at `path` (relative to a root, raw bytes) with this target leads, and the path in the root at which it
+/// ends: empty for the root itself and for a link that leads out. `link_at` gives the target of a link inside the root,
+/// and nothing for anything else; so links on the way are followed as the kernel would. The folders of `path` itself are
+/// folders, not links. An absolute target always leads out: it means something else on each machine.
+pub(crate) fn follow(
     path: &[u8],
     target: &[u8],
-    link_at: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, E>,
-) -> Result<Leads, E> {
-    follow(path, target, link_at).map(|(leads, _)| leads)
-}
-
-/// [`leads`], and the path in the root at which the link ends; empty for the root itself and for a link
-/// that leads out.
-///
-/// # Errors
-/// Those of `link_at`.
-pub(crate) fn follow<E>(
-    path: &[u8],
-    target: &[u8],
-    mut link_at: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, E>,
-) -> Result<(Leads, Vec<u8>), E> {
+    mut link_at: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+) -> (Leads, Vec<u8>) {
     const OUT: (Leads, Vec<u8>) = (Leads::Out, Vec::new());
     let mut here: Vec<Vec<u8>> = path.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect();
     here.pop();
     let mut ahead = Vec::new();
     if !push_target(&mut ahead, target) {
-        return Ok(OUT);
+        return OUT;
     }
     let (mut links, mut through_git) = (1, false);
     while let Some(component) = ahead.pop() {
         match &component[..] {
             b"" | b"." => continue,
-            b".." if here.pop().is_none() => return Ok(OUT),
+            b".." if here.pop().is_none() => return OUT,
             b".." => continue,
             name => through_git |= is_git(name),
         }
         here.push(component);
-        if let Some(next) = link_at(&here.join(&b'/'))? {
+        if let Some(next) = link_at(&here.join(&b'/')) {
             links += 1;
             here.pop();
             if links > MAX_LINKS || !push_target(&mut ahead, &next) {
-                return Ok(OUT);
+                return OUT;
             }
         }
     }
-    Ok((if through_git { Leads::IntoGit } else { Leads::Inside }, here.join(&b'/')))
+    (if through_git { Leads::IntoGit } else { Leads::Inside }, here.join(&b'/'))
 }
 
 /// Puts a target's components on the stack, the first on top; `false` for one that leads out at once.
@@ -80,14 +64,13 @@ fn push_target(ahead: &mut Vec<Vec<u8>>, target: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::convert::Infallible;
 
     fn leads_with(path: &str, target: &str, links: &[(&str, &str)]) -> Leads {
-        let Ok(leads) = leads(path.as_bytes(), target.as_bytes(), |at| {
+        let link_at = |at: &[u8]| {
             let found = links.iter().find(|(link, _)| link.as_bytes() == at);
-            Ok::<_, Infallible>(found.map(|(_, target)| target.as_bytes().to_vec()))
-        });
-        leads
+            found.map(|(_, target)| target.as_bytes().to_vec())
+        };
+        follow(path.as_bytes(), target.as_bytes(), link_at).0
     }
 
     #[test]

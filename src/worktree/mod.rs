@@ -24,7 +24,7 @@ pub(crate) use base::{Base, Entry, FileKind};
 pub(crate) use exclude::Exclude;
 pub(crate) use git::{Worktree, reading_git};
 pub(crate) use include::{Asked, INCLUDE};
-pub(crate) use link::{Leads, follow, leads};
+pub(crate) use link::{Leads, follow};
 pub(crate) use pack::{Packed, Progress, judge, pack};
 pub(crate) use path::{BadPath, RelPath};
 pub(crate) use rules::{Rules, stays_home};

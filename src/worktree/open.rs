@@ -76,26 +76,19 @@ impl Below {
         self.open.truncate(shared);
         let mut deep: Option<OwnedFd> = None;
         for component in &components[shared..] {
-            let next = {
-                let parent = match (&deep, self.open.last()) {
-                    (Some(deep), _) => deep.as_fd(),
-                    (None, Some((_, open))) => open.as_fd(),
-                    (None, None) => self.root.as_fd(),
-                };
-                rustix::fs::openat(parent, *component, FOLDER, Mode::empty()).map_err(not_through)?
-            };
+            let parent = self.innermost(deep.as_ref());
+            let next = rustix::fs::openat(parent, *component, FOLDER, Mode::empty()).map_err(not_through)?;
             if deep.is_none() && self.open.len() < KEPT_OPEN {
                 self.open.push(((*component).into(), next));
             } else {
                 deep = Some(next);
             }
         }
-        let folder = match (&deep, self.open.last()) {
-            (Some(deep), _) => deep.as_fd(),
-            (None, Some((_, open))) => open.as_fd(),
-            (None, None) => self.root.as_fd(),
-        };
-        act(folder, name).map_err(Into::into)
+        act(self.innermost(deep.as_ref()), name).map_err(Into::into)
+    }
+
+    fn innermost<'a>(&'a self, deep: Option<&'a OwnedFd>) -> BorrowedFd<'a> {
+        deep.or(self.open.last().map(|(_, open)| open)).unwrap_or(&self.root).as_fd()
     }
 }
 

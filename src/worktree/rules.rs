@@ -19,14 +19,9 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// The first entry of `allowFiles` for a path, by its place.
-    fn allowed(&self, path: &RelPath, published: bool) -> Option<usize> {
+    pub(super) fn allowed(&self, path: &RelPath, published: bool) -> Option<usize> {
         let lifts = |allow: &Allow| !(published && allow.everywhere) && allow.pattern.matches(path);
         self.allow_files.iter().position(lifts)
-    }
-
-    /// The entry that lifts git's ignore rules for a tracked path, by its place.
-    pub(super) fn lifts_ignored(&self, path: &RelPath) -> Option<usize> {
-        self.allowed(path, false)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Which files leave, by name: git's list, then four filters in the plugin's published order.
 
+use super::RelPath;
 use super::deny::Deny;
 use super::git::{Worktree, records};
 use super::include::{Asked, INCLUDE, Include};
 use super::rules::{ByName, Rules, by_name};
 use super::stayed::{Reason, Stayed};
-use super::{BadPath, RelPath};
 use crate::error::Result;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -88,9 +88,7 @@ pub(crate) fn select(worktree: &Worktree, rules: &Rules) -> Result<Selection> {
         }
         let path = match RelPath::new(name) {
             Ok(path) => path,
-            Err(
-                why @ (BadPath::Empty | BadPath::Absolute | BadPath::Dots | BadPath::Git | BadPath::Zero),
-            ) => {
+            Err(why) => {
                 selection.stayed.push(Stayed::new(shown, Reason::Name, why.to_string()));
                 continue;
             }
@@ -102,7 +100,7 @@ pub(crate) fn select(worktree: &Worktree, rules: &Rules) -> Result<Selection> {
         };
         let ignored = listing.ignored.contains(&name[..]);
         if ignored {
-            entry = entry.or_else(|| rules.lifts_ignored(&path));
+            entry = entry.or_else(|| rules.allowed(&path, false));
         }
         if let ByName::Stays(reason, rule) = named {
             selection.stayed.push(Stayed::new(shown, reason, rule));

@@ -12,7 +12,7 @@ use crate::state::Store;
 use crate::ui;
 use crate::worktree::{self, Exclude, INCLUDE, Lifted, Packed, Reason, RelPath, Selection, Worktree};
 use serde_json::{Value, json};
-use std::io::{self, BufWriter, Write};
+use std::io::BufWriter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -63,7 +63,7 @@ fn run(args: &UploadArgs) -> Result<()> {
     let packed = match &args.output {
         None => with_progress(&selection, |progress| worktree::judge(&selection, progress))?,
         Some(_) if to_stdout => {
-            with_progress(&selection, |progress| worktree::pack(&selection, &mut Stdout, progress))?
+            with_progress(&selection, |progress| worktree::pack(&selection, &mut ui::stdout(), progress))?
         }
         Some(output) => write_file(&selection, output)?,
     };
@@ -76,20 +76,6 @@ fn run(args: &UploadArgs) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// stdout as a place for the archive.
-struct Stdout;
-
-impl Write for Stdout {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        ui::raw(bytes)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// The output's path below the root, when it is there.

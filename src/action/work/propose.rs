@@ -3,7 +3,7 @@
 use crate::action::mapping::{ActionContext, box_id};
 use crate::command;
 use crate::error::{Error, Result};
-use crate::journey::{self, ProviderBox};
+use crate::journey::ProviderBox;
 use crate::merge::{self, Ledger, OnClash, Proposal};
 use crate::state::Record;
 use crate::worktree::Base;
@@ -55,7 +55,7 @@ fn judged(
 ) -> Result<Proposal> {
     let rules = context.config()?.rules(&record.worktree);
     let (git, root) = (context.git()?, record.remote_root.get()?);
-    journey::propose(remote, &root, &record.worktree, base, &git, &rules, on_clash)
+    remote.propose(&root, &record.worktree, base, &git, &rules, on_clash)
 }
 
 /// What was last in step. A box that the earlier plugin started, or whose record is lost, is asked for it once.

@@ -157,17 +157,12 @@ impl From<Stop> for Error {
             "listing" => Self::failed("the box could not list its workspace").fact("git said", detail),
             "unreadable" => Self::failed("the box's user cannot read a part of the workspace")
                 .fact("the box said", detail),
-            "large" => {
+            "large" | "packed" => {
                 let size = detail.parse().map_or(detail, crate::ui::bytes);
-                Self::failed(format!("the changes in the box are too large to bring home: {size}"))
+                let all =
+                    if why == "large" { format!(": {size}") } else { format!(" at once: {size}, packed") };
+                Self::failed(format!("the changes in the box are too large to bring home{all}"))
                     .help("remove large files in the box, or have its .gitignore name them")
-            }
-            "packed" => {
-                let size = detail.parse().map_or(detail, crate::ui::bytes);
-                Self::failed(format!(
-                    "the changes in the box are too large to bring home at once: {size}, packed"
-                ))
-                .help("remove large files in the box, or have its .gitignore name them")
             }
             "pack" => Self::failed("the box could not pack its changes").fact("it said", detail),
             _ => Self::failed(format!("the box stopped: {why}")).fact("detail", detail),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::merge::case::Filters;
-use crate::merge::propose::propose_from;
+use crate::merge::judge::propose_from;
 use crate::merge::source::Source;
 
 /// A box whose every answer is made up.

@@ -32,7 +32,7 @@ fn preparing_again_is_no_error_and_a_half_made_workspace_is_made_anew() {
     let mut world = World::with(ONE);
     let base = world.ledger.base().unwrap();
     let again = prepare(&mut world.shell, &world.root, "/nonexistent.tgz", &base, &mut |_| {}).unwrap();
-    assert_eq!(again.commit.len(), 40);
+    assert_eq!(again.len(), 40);
     // As a kill between unpacking and the commit leaves it.
     let store = world.shell.home.join(".createos-sandbox");
     std::fs::remove_file(store.join("prepared")).unwrap();

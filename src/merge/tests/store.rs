@@ -1,7 +1,7 @@
 //! What a box keeps for later merges, and what travels.
 
 use super::*;
-use crate::merge::propose::propose_from;
+use crate::merge::judge::propose_from;
 use crate::merge::source::Source;
 
 #[test]

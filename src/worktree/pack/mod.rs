@@ -5,7 +5,6 @@
 //! and ends depends on the files alone, so the bytes are the same whatever the number of workers.
 //! A series of gzip members is one gzip file (RFC 1952, 2.2).
 
-mod member;
 mod queue;
 mod worker;
 
@@ -19,7 +18,7 @@ use queue::{Piece, Queue};
 use sha2::Digest as _;
 use std::io::{self, Write};
 use std::num::NonZero;
-use worker::Worker;
+use worker::{Worker, compressor, gzip};
 
 /// More workers than this wait for the disk or for each other.
 const MAX_WORKERS: usize = 8;
@@ -99,7 +98,7 @@ fn run(
         done
     })?;
     if let Some(out) = &mut out {
-        let end = member::gzip(&mut member::compressor(), &tar::END);
+        let end = gzip(&mut compressor(), &tar::END);
         write(&mut **out, &end, &mut packed.archive_bytes)?;
         out.flush().map_err(|source| not_written(&source))?;
     }

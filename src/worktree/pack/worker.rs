@@ -1,6 +1,5 @@
 //! A worker: reads, judges and hashes the paths of its chunks, and makes gzip members of them.
 
-use super::member::{MEMBER, compressor, gzip};
 use super::queue::{ChunkEnd, Piece, Queue};
 use crate::error::Error;
 use crate::fs::{Digest, digest};
@@ -9,13 +8,17 @@ use crate::worktree::secret::{self, Hit};
 use crate::worktree::select::Selection;
 use crate::worktree::stayed::{Reason, Stayed};
 use crate::worktree::{Entry, FileKind, RelPath, tar};
-use libdeflater::Compressor;
+use libdeflater::{CompressionLvl, Compressor};
 use sha2::Digest as _;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc;
 
+/// Archive bytes in a gzip member: more compresses no better, less costs memory for nothing.
+const MEMBER: usize = 512 * 1024;
+/// The least effort; the link to a box is seldom slower than this compresses.
+const LEVEL: i32 = 1;
 /// A large file's members wait in memory up to this size, beyond it in a temporary file.
 const SPOOL: usize = 1024 * 1024;
 /// By so much of a large file its format is known, in bytes.
@@ -70,12 +73,8 @@ impl<'a> Worker<'a> {
             Found::Small(kind) => {
                 let contents = &self.reader.contents;
                 let size = contents.len() as u64;
-                if let Some(denied) = self.denied(path, contents) {
-                    end.stayed.push(denied);
-                    return Ok(());
-                }
-                if let Some(hit) = self.secret(path, |path| secret::find(path, contents)) {
-                    end.stayed.push(hit);
+                if let Some(stays) = self.denied(path, contents).or_else(|| self.secret(path, contents)) {
+                    end.stayed.push(stays);
                     return Ok(());
                 }
                 end.entries.push((path.clone(), Entry { kind, hash: digest(contents) }, size));
@@ -120,26 +119,23 @@ impl<'a> Worker<'a> {
         (!harmless).then(|| Stayed::new(path.as_path(), Reason::Denied, denied.pattern.clone()))
     }
 
-    fn secret(&self, path: &RelPath, find: impl FnOnce(&RelPath) -> Option<Hit>) -> Option<Stayed> {
-        if self.selection.allowed.contains(path) {
-            return None;
-        }
-        find(path).map(|hit| stayed_for(path, hit))
+    fn secret(&self, path: &RelPath, contents: &[u8]) -> Option<Stayed> {
+        let judged = !self.selection.allowed.contains(path);
+        judged.then(|| secret::find(path, contents)).flatten().map(|hit| stayed_for(path, hit))
     }
 
     /// A large file is judged to its end before any of it is handed over: its members wait.
     fn add_large(
         &mut self,
         path: &RelPath,
-        kind: FileKind,
-        file: File,
-        before: Signature,
+        mut kind: FileKind,
+        mut file: File,
+        mut before: Signature,
         end: &mut ChunkEnd,
         sender: &mpsc::SyncSender<Piece>,
     ) -> Result<(), Unwanted> {
-        let (mut kind, mut file, mut before) = (kind, file, before);
         for attempt in 0..2 {
-            match self.stream(path, kind, file, before, attempt) {
+            let found = match self.stream(path, kind, file, before, attempt) {
                 Ok(Streamed::Whole(hash, spool)) => {
                     end.entries.push((path.clone(), Entry { kind, hash }, before.size));
                     return replay(spool, sender).unwrap_or_else(|source| {
@@ -151,17 +147,11 @@ impl<'a> Worker<'a> {
                     end.error = Some(no_room(&source));
                     return Ok(());
                 }
-                Ok(Streamed::Secret(stayed)) => {
-                    end.stayed.push(stayed);
-                    return Ok(());
-                }
-                Ok(Streamed::Changed) => {}
-                Err(error) => {
-                    end.stayed.push(self.reader.missing(path, &error));
-                    return Ok(());
-                }
-            }
-            match self.reader.read(path) {
+                Ok(Streamed::Secret(stayed)) => Found::Stays(stayed),
+                Ok(Streamed::Changed) => self.reader.read(path),
+                Err(error) => Found::Stays(self.reader.missing(path, &error)),
+            };
+            match found {
                 Found::Large(now, again, signature) => (kind, file, before) = (now, again, signature),
                 Found::Stays(stayed) => {
                     end.stayed.push(stayed);
@@ -223,6 +213,20 @@ impl<'a> Worker<'a> {
         }
         Ok(Streamed::Whole(Digest::from(<[u8; 32]>::from(hash.finalize())), spool))
     }
+}
+
+/// A compressor of that effort.
+pub(super) fn compressor() -> Compressor {
+    Compressor::new(CompressionLvl::new(LEVEL).expect("a level that exists"))
+}
+
+/// One gzip member. Without a time stamp, so that it depends on its contents alone.
+pub(super) fn gzip(compressor: &mut Compressor, bytes: &[u8]) -> Vec<u8> {
+    let mut member = vec![0; compressor.gzip_compress_bound(bytes.len())];
+    let length = compressor.gzip_compress(bytes, &mut member).expect("the bound is enough");
+    member.truncate(length);
+    member.shrink_to_fit();
+    member
 }
 
 enum Streamed {

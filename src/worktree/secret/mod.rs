@@ -90,7 +90,7 @@ impl Stream {
 }
 
 fn hit(rule: &'static Rule, line: u32) -> Hit {
-    Hit { rule: &rule.id, kind: &rule.kind, line }
+    Hit { rule: &rule.entry.id, kind: &rule.entry.kind, line }
 }
 
 /// The line, from 1, of the byte at `at`.

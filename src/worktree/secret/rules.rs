@@ -18,29 +18,11 @@ const WINDOW: usize = 4096;
 /// One format of a secret.
 #[derive(Debug)]
 pub(super) struct Rule {
-    pub(super) id: String,
-    pub(super) kind: String,
+    pub(super) entry: Entry,
     pattern: Regex,
-    begins: Begins,
-    open_end: bool,
-    binary: bool,
-    decode: bool,
-    check: Option<Check>,
-    entropy: f64,
     public: Option<Regex>,
     unless: Option<Regex>,
     files: Vec<Glob>,
-}
-
-/// Where a token begins, seen from its literal.
-#[derive(Debug, Clone, Copy)]
-enum Begins {
-    /// With it.
-    There,
-    /// Before it, as far as the token's characters reach.
-    Before,
-    /// So many bytes before it.
-    Behind(usize),
 }
 
 /// All rules, and the search for their literals.
@@ -70,19 +52,21 @@ struct File {
     rule: Vec<Entry>,
 }
 
-#[derive(Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
-    id: String,
-    kind: String,
+pub(super) struct Entry {
+    pub(super) id: String,
+    pub(super) kind: String,
     /// Where the format is described: for the reader of the data.
     #[allow(dead_code, reason = "its presence is required, its text is for people")]
     source: String,
     #[serde(default)]
     literals: Vec<String>,
     pattern: String,
+    /// A token begins before its literal, as far as its characters reach.
     #[serde(default)]
     begins_before: bool,
+    /// A token begins so many bytes before its literal.
     #[serde(default)]
     behind: usize,
     #[serde(default)]
@@ -148,7 +132,7 @@ impl RuleSet {
     fn search(&self, contents: &[u8], mut from: usize, to: usize, decode: bool) -> Option<(usize, &Rule)> {
         loop {
             let (at, number) = self.literals.find(contents, from, to)?;
-            let found = self.anchored[number].iter().find_map(|rule| match rule.decode {
+            let found = self.anchored[number].iter().find_map(|rule| match rule.entry.decode {
                 false => rule.at(contents, at).then_some(&**rule),
                 true if decode => self.decoded(contents, at),
                 true => None,
@@ -185,21 +169,9 @@ impl Rule {
         for (name, part) in parts {
             whole = whole.replace(&format!("<{name}>"), part);
         }
-        let begins = match entry.behind {
-            0 if entry.begins_before => Begins::Before,
-            0 => Begins::There,
-            behind => Begins::Behind(behind),
-        };
         Ok(Self {
-            id: entry.id.clone(),
-            kind: entry.kind.clone(),
+            entry: entry.clone(),
             pattern: pattern(&format!("{anchor}(?:{whole})"))?,
-            begins,
-            open_end: entry.open_end,
-            binary: entry.binary,
-            decode: entry.decode,
-            check: entry.check,
-            entropy: entry.entropy,
             public: entry.public.as_deref().map(pattern).transpose()?,
             unless: entry.unless.as_deref().map(pattern).transpose()?,
             files: entry.files.iter().map(|name| Glob::new(name)).collect(),
@@ -208,30 +180,24 @@ impl Rule {
 
     /// Whether the literal at `at` belongs to a secret of this format.
     fn at(&self, contents: &[u8], at: usize) -> bool {
-        let start = match self.begins {
-            Begins::There => at,
-            Begins::Behind(bytes) => match at.checked_sub(bytes) {
+        let start = if self.entry.behind == 0 && self.entry.begins_before {
+            let reach = &contents[at.saturating_sub(REACH)..at];
+            let start = at - reach.iter().rev().take_while(|byte| is_token(**byte)).count();
+            // The letter of an escaped line feed is not the token's first.
+            let escape =
+                start > 0 && contents[start - 1] == b'\\' && matches!(contents[start], b'n' | b'r' | b't');
+            start + usize::from(escape)
+        } else {
+            match at.checked_sub(self.entry.behind).filter(|start| begins(contents, *start)) {
                 Some(start) => start,
                 None => return false,
-            },
-            Begins::Before => {
-                let reach = &contents[at.saturating_sub(REACH)..at];
-                let start = at - reach.iter().rev().take_while(|byte| is_token(**byte)).count();
-                // The letter of an escaped line feed is not the token's first.
-                let escape = start > 0
-                    && contents[start - 1] == b'\\'
-                    && matches!(contents[start], b'n' | b'r' | b't');
-                start + usize::from(escape)
             }
         };
-        if !matches!(self.begins, Begins::Before) && !begins(contents, start) {
-            return false;
-        }
         let window = &contents[start..contents.len().min(start + WINDOW)];
         let Some(groups) = self.pattern.captures(window) else { return false };
         let whole = groups.get(0).expect("group 0 is the match");
         let next = window.get(whole.end());
-        if !self.open_end && next.is_some_and(|byte| is_word(*byte)) {
+        if !self.entry.open_end && next.is_some_and(|byte| is_word(*byte)) {
             return false;
         }
         self.judge(&groups)
@@ -247,9 +213,9 @@ impl Rule {
         let whole = groups.get(0).expect("group 0 is the match").as_bytes();
         let secret = secret(groups).as_bytes();
         // What people write where a secret would be has little entropy; runs and words in encoded bytes say nothing.
-        (self.binary || !is_placeholder(secret))
-            && entropy(secret) >= self.entropy
-            && self.check.is_none_or(|check| check.holds(secret))
+        (self.entry.binary || !is_placeholder(secret))
+            && entropy(secret) >= self.entry.entropy
+            && self.entry.check.is_none_or(|check| check.holds(secret))
             && self.public.as_ref().is_none_or(|public| !public.is_match(secret))
             && self.unless.as_ref().is_none_or(|unless| !unless.is_match(whole))
     }
