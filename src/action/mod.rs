@@ -78,16 +78,19 @@ fn action(
     wanted: Option<String>,
     act: impl FnOnce(&ActionContext) -> Result<Report>,
 ) -> Exit {
-    let context = ActionContext::open().map(|context| context.for_action(name, wanted));
+    let context = ActionContext::open().map(|mut context| {
+        (context.action, context.wanted) = (name, wanted);
+        context
+    });
     let outcome = match &context {
         Ok(context) => detached::finish_abandoned(context).and_then(|()| act(context)),
         Err(error) => Err(error.clone()),
     };
     let report = outcome.unwrap_or_else(Report::refused).with_fix();
-    match report.error() {
+    match &report.refused {
         Some(error) => ui::report(error),
-        None if report.text().is_empty() => {}
-        None => ui::line(ui::visible(report.text())),
+        None if report.text.is_empty() => {}
+        None => ui::line(ui::visible(&report.text)),
     }
     // It is for programs, and would only be in a person's way.
     if !std::io::stdout().is_terminal() {
@@ -98,7 +101,7 @@ fn action(
     {
         tell(context, name, &report);
     }
-    match report.error() {
+    match &report.refused {
         None => Exit::DONE,
         Some(error) if error.kind() == Kind::Interrupted => error.exit(),
         Some(_) => Exit::FAILED,
@@ -107,10 +110,10 @@ fn action(
 
 /// A key's outcome is invisible unless we show it.
 fn tell(context: &ActionContext, name: &str, report: &Report) {
-    let (text, pane, popup) = match (report.error(), report.kind()) {
+    let (text, pane, popup) = match (&report.refused, &report.notice) {
         (Some(error), _) => (format!("{name}\n\n{}", ui::format_error(error)), None, true),
         (None, Notice::Nothing) => return,
-        (None, kind) => (report.text().to_owned(), report.pane(), *kind == Notice::Popup),
+        (None, kind) => (report.text.clone(), report.pane.as_ref(), *kind == Notice::Popup),
     };
     let focus = context.focus().ok().flatten().map(|pane| pane.id.clone());
     if popup {

@@ -25,11 +25,11 @@ pub(crate) enum Notice {
 #[derive(Debug, Clone)]
 #[must_use]
 pub(crate) struct Report {
-    refused: Option<Error>,
+    pub(crate) refused: Option<Error>,
     fields: Map<String, Value>,
-    text: String,
-    notice: Notice,
-    pane: Option<PaneId>,
+    pub(crate) text: String,
+    pub(crate) notice: Notice,
+    pub(crate) pane: Option<PaneId>,
 }
 
 impl Report {
@@ -55,10 +55,6 @@ impl Report {
         self
     }
 
-    pub(crate) fn error(&self) -> Option<&Error> {
-        self.refused.as_ref()
-    }
-
     /// A member of the result line; one that has nothing to say is left out.
     pub(crate) fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
         let value = value.into();
@@ -78,18 +74,6 @@ impl Report {
     pub(crate) fn on(mut self, pane: Option<&PaneId>) -> Self {
         self.pane = pane.cloned();
         self
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    pub(crate) fn kind(&self) -> &Notice {
-        &self.notice
-    }
-
-    pub(crate) fn pane(&self) -> Option<&PaneId> {
-        self.pane.as_ref()
     }
 
     /// Its result line.
@@ -211,7 +195,7 @@ mod tests {
             let value: Value = serde_json::from_str(text.strip_prefix(MARK).unwrap()).unwrap();
             assert_eq!(value["truncated"], true, "{case}");
             assert_eq!((&value["action"], &value["schemaVersion"]), (&"apply".into(), &1.into()), "{case}");
-            assert_eq!(value["ok"], report.error().is_none(), "{case}");
+            assert_eq!(value["ok"], report.refused.is_none(), "{case}");
         }
     }
 }

@@ -157,8 +157,8 @@ impl<'a> Run<'a> {
     }
 
     /// Ends the program when the flag is raised, as a signal handler does.
-    pub(crate) fn stop_when(mut self, raised: Arc<AtomicBool>) -> Self {
-        self.stop = Some(raised);
+    pub(crate) fn stop_when(mut self, raised: impl Into<Option<Arc<AtomicBool>>>) -> Self {
+        self.stop = raised.into();
         self
     }
 

@@ -40,11 +40,7 @@ pub(super) fn ignored<'a>(
     worktree: &Path,
     paths: impl Iterator<Item = &'a RelPath>,
 ) -> Result<BTreeSet<RelPath>> {
-    let mut input = Vec::new();
-    for path in paths {
-        input.extend(path.as_bytes());
-        input.push(0);
-    }
+    let input: Vec<u8> = paths.flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
     if input.is_empty() {
         return Ok(BTreeSet::new());
     }

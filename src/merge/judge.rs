@@ -5,7 +5,7 @@ use super::fate::{Fate, Judged};
 use super::index::{self, Marks};
 use super::links::Links;
 use super::ours::Ours;
-use super::parcel::Parcel;
+use super::parcel::{Arrived, Parcel};
 use super::patch;
 use super::proposal::Proposal;
 use super::runs_code::Hot;
@@ -66,7 +66,10 @@ pub(super) fn judge(
     let mut case = Case::new(base, &mut ours, &marks, filters, &parcel, &spool);
 
     case.drop_what_stays()?;
-    let links = Links::new(case.ours, base, &case.theirs())?;
+    let theirs = case.theirs().into_iter();
+    let arrives = |arrived: &Arrived| (arrived.entry.kind, arrived.contents.clone());
+    let coming = theirs.map(|(path, arrived)| (path, arrived.map(arrives)));
+    let links = Links::new(case.ours, base, coming)?;
     links.drop_those_that_lead_out(&mut case.dropped);
     let merges = case.compare()?;
     let bases = case.base_contents(source, &merges)?;

@@ -1,7 +1,6 @@
 //! The links of the worktree, as it is and as it would be, and where they lead.
 
 use super::ours::Ours;
-use super::parcel::Arrived;
 use super::transaction::Change;
 use crate::error::{IoContext, Result};
 use crate::worktree::{Base, FileKind, Leads, RelPath, follow};
@@ -42,7 +41,7 @@ pub(super) fn leading_out(ours: &Ours<'_>, base: &Base, changes: &[Change]) -> R
             change.after.as_ref().map(|after| (after.entry.kind, after.contents.clone()))
         };
         let coming = changes.iter().map(|change| (change.path.clone(), after(change)));
-        Links::with(ours, base, coming)?.drop_those_that_lead_out(&mut dropped);
+        Links::new(ours, base, coming)?.drop_those_that_lead_out(&mut dropped);
     }
     Ok(dropped)
 }
@@ -53,16 +52,6 @@ impl Links {
     /// # Errors
     /// The worktree or a target that arrived cannot be read.
     pub(super) fn new(
-        ours: &Ours<'_>,
-        base: &Base,
-        theirs: &BTreeMap<RelPath, Option<&Arrived>>,
-    ) -> Result<Self> {
-        let arrived = |arrived: &Arrived| (arrived.entry.kind, arrived.contents.clone());
-        Self::with(ours, base, theirs.iter().map(|(path, theirs)| (path.clone(), theirs.map(arrived))))
-    }
-
-    /// Paths, and what each becomes: its kind and where its contents are.
-    fn with(
         ours: &Ours<'_>,
         base: &Base,
         coming: impl Iterator<Item = (RelPath, Option<(FileKind, PathBuf)>)>,

@@ -1,6 +1,5 @@
 //! Work coming home: base lists, three ways by path, judgement, patches.
 
-mod adopt;
 mod case;
 mod elsewhere;
 mod export;
@@ -30,14 +29,13 @@ mod tree;
 mod undo;
 mod verdict;
 
-pub(crate) use adopt::{adopt, changed_there};
 pub(crate) use case::Filters;
 pub(crate) use elsewhere::{Elsewhere, elsewhere};
 pub(crate) use export::export;
 pub(crate) use fate::{Fate, Judged, OnClash, Settled};
 pub(crate) use judge::propose;
 pub(crate) use ledger::Ledger;
-pub(crate) use prepare::prepare;
+pub(crate) use prepare::{adopt, changed_there, prepare};
 pub(crate) use proposal::{Applied, Outcome, Proposal};
 pub(crate) use remote::{Remote, Response};
 pub(crate) use undo::{KEEP_CHANGED, Level};

@@ -60,11 +60,7 @@ impl Source<'_> {
             return Ok(());
         }
         let list = format!("/tmp/createos-sandbox-{}.gone", script::token());
-        let mut bytes = Vec::new();
-        for path in gone {
-            bytes.extend(path.as_bytes());
-            bytes.push(0);
-        }
+        let bytes: Vec<u8> = gone.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
         self.remote.push(&mut bytes.as_slice(), &list)?;
         let said = script::run(self.remote, Script::Gone, self.root, &[&list])?.map_err(Error::from)?;
         match (said.number("looked"), said.number("there")) {
@@ -129,12 +125,10 @@ impl Source<'_> {
         }
         let token = script::token();
         let list = format!("/tmp/createos-sandbox-{token}.wanted");
-        let mut bytes = Vec::new();
-        for (path, hash) in &wanted {
-            bytes.extend(format!("{hash} ").bytes());
-            bytes.extend(path.as_bytes());
-            bytes.push(0);
-        }
+        let record = |(path, hash): &(&RelPath, Digest)| {
+            [format!("{hash} ").as_bytes(), path.as_bytes(), b"\0"].concat()
+        };
+        let bytes: Vec<u8> = wanted.iter().flat_map(record).collect();
         self.remote.push(&mut bytes.as_slice(), &list)?;
         let said = script::run(self.remote, Script::Contents, self.root, &[&token, &list])??;
         let path = self.pull(&script::box_path(&said, "parcel")?, spool)?;

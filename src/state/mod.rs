@@ -3,16 +3,13 @@
 mod locks;
 mod past;
 mod record;
-mod recorded;
-mod salvage;
 #[expect(clippy::module_inception, reason = "the type State has a file of its own")]
 mod state;
 mod store;
 mod take_over;
 
 pub(crate) use past::PastBox;
-pub(crate) use record::{Phase, Record, RecordId, StartOutcome, now};
-pub(crate) use recorded::Recorded;
+pub(crate) use record::{Phase, Record, RecordId, Recorded, StartOutcome, now};
 pub(crate) use state::{Made, State};
 pub(crate) use store::Store;
 pub(crate) use take_over::{TakenOver, take_over};

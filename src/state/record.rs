@@ -1,12 +1,14 @@
 //! The record that ties a pane, a worktree and a box together: reservation first, mapping later.
 
-use super::recorded::Recorded;
 use crate::config::{Agent, AutoPause, RemoteRoot};
 use crate::createos::{BoxId, BoxName, ProcessId, ProviderKind};
+use crate::error::{Error, Result};
 use crate::herdr::{Pane, PaneId, TerminalId};
 use crate::text_type::text_type;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn now() -> u64 {
@@ -140,5 +142,72 @@ impl Record {
     pub(crate) fn is_restored_in(&self, pane: &Pane) -> bool {
         self.pane.as_ref() == Some(&pane.id)
             && pane.cwd.as_ref().is_none_or(|cwd| cwd.starts_with(&self.worktree))
+    }
+}
+
+/// A text that this version does not take stays as it is: its box can still be shown, paused and deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String", bound = "T: Clone + fmt::Display + FromStr")]
+pub(crate) enum Recorded<T> {
+    Known(T),
+    Other(String),
+}
+
+impl<T: Clone + FromStr<Err = Error>> Recorded<T> {
+    /// # Errors
+    /// It is not known, in the words of its type.
+    pub(crate) fn get(&self) -> Result<T> {
+        match self {
+            Self::Known(value) => Ok(value.clone()),
+            Self::Other(text) => text.parse(),
+        }
+    }
+}
+
+impl<T: FromStr> From<String> for Recorded<T> {
+    fn from(text: String) -> Self {
+        text.parse().map_or(Self::Other(text), Self::Known)
+    }
+}
+
+impl<T: fmt::Display> From<Recorded<T>> for String {
+    fn from(value: Recorded<T>) -> Self {
+        value.to_string()
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Recorded<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(value) => value.fmt(f),
+            Self::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+impl<T> Default for Recorded<T> {
+    fn default() -> Self {
+        Self::Other(String::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Agent, AutoPause, RemoteRoot};
+
+    fn kept<T: Clone + fmt::Display + FromStr<Err = Error>>(text: &str) -> bool {
+        let json = format!("\"{text}\"");
+        let read: Recorded<T> = serde_json::from_str(&json).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), json, "it is written as it was");
+        read.get().is_ok()
+    }
+
+    #[test]
+    fn what_another_version_wrote_stays_as_it_was_written() {
+        assert!(kept::<Agent>("codex") && kept::<RemoteRoot>("/workspace") && kept::<AutoPause>("1h30m"));
+        assert!(
+            !kept::<Agent>("an-agent-of-tomorrow") && !kept::<RemoteRoot>("/tmp/x") && !kept::<AutoPause>("")
+        );
     }
 }

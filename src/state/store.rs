@@ -1,8 +1,7 @@
 //! The state folder: one versioned file under a lock, a lock file a record and a pane, a folder a box.
 
 use super::record::{Record, RecordId};
-use super::salvage::salvage;
-use super::state::{State, VERSION};
+use super::state::{State, VERSION, salvage};
 use crate::command;
 use crate::createos::BoxId;
 use crate::error::{Error, IoContext, Kind, Result};

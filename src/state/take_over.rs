@@ -1,7 +1,6 @@
 //! Mappings of the earlier plugin: `panes.json` in the same folder is read whenever it changes, and left as it is.
 
-use super::record::{Phase, Record, RecordId};
-use super::recorded::Recorded;
+use super::record::{Phase, Record, RecordId, Recorded};
 use super::state::State;
 use super::store::Store;
 use crate::createos::ProviderKind;
@@ -30,12 +29,8 @@ pub(crate) fn take_over(store: &Store) -> Result<TakenOver> {
         return Ok(TakenOver::default());
     }
     let Some((found, odd)) = read(&text) else {
-        return Ok(TakenOver {
-            count: 0,
-            odd: vec![
-                "panes.json of the earlier plugin is not JSON; it is read again at the next action".into(),
-            ],
-        });
+        let odd = "panes.json of the earlier plugin is not JSON; it is read again at the next action";
+        return Ok(TakenOver { count: 0, odd: vec![odd.into()] });
     };
     let count = store.update(|state| {
         let before = state.records.len();

@@ -50,14 +50,10 @@ impl Toned {
 
     /// The line for a terminal, or for anything else when `colour` is off.
     pub(crate) fn styled(&self, colour: bool) -> String {
-        styled(self.shade, &self.text, colour)
-    }
-}
-
-fn styled(shade: Shade, text: &str, colour: bool) -> String {
-    match shade.code() {
-        code if colour && !code.is_empty() => format!("{code}{text}\x1b[0m"),
-        _ => text.to_owned(),
+        match self.shade.code() {
+            code if colour && !code.is_empty() => format!("{code}{}\x1b[0m", self.text),
+            _ => self.text.clone(),
+        }
     }
 }
 
@@ -83,7 +79,7 @@ pub(crate) struct Pager {
     rows: usize,
     columns: usize,
     /// The lines as they fit the screen: which line, and its part.
-    wrapped: Vec<(Shade, String)>,
+    wrapped: Vec<Toned>,
     top: usize,
 }
 
@@ -152,7 +148,7 @@ impl Pager {
     }
 
     fn heading(&self, mut among: impl Iterator<Item = usize>) -> Option<usize> {
-        among.find(|at| self.wrapped[*at].0 == Shade::Heading)
+        among.find(|at| self.wrapped[*at].shade == Shade::Heading)
     }
 
     /// The whole screen, drawn over the last one without a flicker.
@@ -162,8 +158,8 @@ impl Pager {
         for row in 0..body {
             // Erased first: behind a text that reaches the last column, the cursor still stands on its end.
             out.push_str("\x1b[K");
-            if let Some((shade, text)) = self.wrapped.get(self.top + row) {
-                out.push_str(&styled(*shade, text, colour));
+            if let Some(line) = self.wrapped.get(self.top + row) {
+                out.push_str(&line.styled(colour));
             }
             out.push_str("\r\n");
         }
@@ -178,13 +174,13 @@ impl Pager {
 }
 
 /// The parts of a line that fit; what follows the first is indented.
-fn wrap(line: &Toned, columns: usize) -> Vec<(Shade, String)> {
+fn wrap(line: &Toned, columns: usize) -> Vec<Toned> {
     let mut parts = Vec::new();
     let mut rest = line.text.as_str();
     loop {
         let indent = if parts.is_empty() { "" } else { "    " };
         let part = fit(rest, columns - indent.len());
-        parts.push((line.shade, format!("{indent}{part}")));
+        parts.push(Toned::new(line.shade, format!("{indent}{part}")));
         rest = &rest[part.len()..];
         if rest.is_empty() {
             return parts;

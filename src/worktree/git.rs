@@ -56,7 +56,8 @@ impl Worktree {
     /// The same, or the flag was raised.
     pub(crate) fn discover_until(git: &Path, dir: &Path, stop: Option<Arc<AtomicBool>>) -> Result<Self> {
         let dir = std::fs::canonicalize(dir).map_err(|source| Error::io("enter", dir, &source))?;
-        let ended = until(reading_git(git, &dir), &stop).args(["rev-parse", "--show-toplevel"]).run()?;
+        let ended =
+            reading_git(git, &dir).stop_when(stop.clone()).args(["rev-parse", "--show-toplevel"]).run()?;
         if !ended.success() {
             return Err(refusal(&dir, &ended));
         }
@@ -82,7 +83,7 @@ impl Worktree {
 
     /// git at the top folder, with the environment and settings that make it only read.
     pub(crate) fn run_git(&self) -> Run<'static> {
-        until(reading_git(&self.git, &self.root).limit(LIMIT), &self.stop)
+        reading_git(&self.git, &self.root).limit(LIMIT).stop_when(self.stop.clone())
     }
 
     /// Runs git and gives its whole stdout, whatever its size.
@@ -100,13 +101,6 @@ impl Worktree {
             })
             .run()?;
         if ended.success() { Ok(output) } else { Err(refusal(&self.root, &ended)) }
-    }
-}
-
-fn until(run: Run<'static>, stop: &Option<Arc<AtomicBool>>) -> Run<'static> {
-    match stop {
-        Some(raised) => run.stop_when(Arc::clone(raised)),
-        None => run,
     }
 }
 

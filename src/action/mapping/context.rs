@@ -57,14 +57,6 @@ impl ActionContext {
         Ok(context)
     }
 
-    /// The same for an action, and for the box that its command line names.
-    #[must_use]
-    pub(crate) fn for_action(mut self, action: &'static str, wanted: Option<String>) -> Self {
-        self.action = action;
-        self.wanted = wanted;
-        self
-    }
-
     fn take_over(&self) -> Result<()> {
         let TakenOver { count, odd } = take_over(&self.store)?;
         for line in odd {

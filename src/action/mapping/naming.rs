@@ -19,19 +19,10 @@ pub(crate) fn box_name(worktree: &Worktree, installation: &str) -> Result<BoxNam
 
 /// `hd-<repo ≤8>-<installation 4><random 5>`, at most 22 characters.
 fn new_name(folder: &str, installation: &str) -> Result<BoxName> {
-    let repo: String = folder
-        .to_ascii_lowercase()
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .collect::<String>()
-        .split('-')
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("-")
-        .chars()
-        .take(8)
-        .collect();
-    let repo = repo.trim_end_matches('-');
+    let folder = folder.to_ascii_lowercase();
+    let words = folder.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = words.collect::<Vec<_>>().join("-");
+    let repo = words.get(..8).unwrap_or(&words).trim_end_matches('-');
     let repo = if repo.is_empty() { "box" } else { repo };
     let name = format!("hd-{repo}-{installation}{}", random::letters(5));
     name.parse().map_err(|error| Error::failed(format!("{error}")))

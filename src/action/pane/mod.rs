@@ -1,7 +1,6 @@
 //! The pane that shows a box: how it comes up, what it shows while and after the agent runs, what is typed there.
 
 pub(super) mod agent;
-pub(super) mod back_off;
 pub(super) mod create;
 pub(super) mod holding;
 pub(super) mod include;

@@ -61,7 +61,7 @@ pub(crate) fn ask_delete(context: &ActionContext) -> Result<()> {
     Sheet::new(format!("deleting {} …", record.name), "", "").draw();
     match delete_now(context, &record) {
         Ok(report) => {
-            context.herdr.notice(report.text(), report.pane());
+            context.herdr.notice(&report.text, report.pane.as_ref());
             Ok(())
         }
         Err(error) => closed(ui::format_error(&error)),

@@ -51,10 +51,10 @@ pub(crate) fn pane(context: &ActionContext) -> Result<()> {
         context.named_record().ok_or_else(|| Error::failed("the box of this review is gone already"))?;
     ui::line(format!("\n  asking box {} …", record.name));
     let report = show(context, &Chosen { record, by_worktree: false })?;
-    let text = match report.error() {
+    let text = match &report.refused {
         Some(error) => ui::format_error(error),
-        None if report.text().is_empty() => return Ok(()),
-        None => ui::visible(report.text()),
+        None if report.text.is_empty() => return Ok(()),
+        None => ui::visible(&report.text),
     };
     ui::paragraph(format!("\n{text}\n\n  any key closes this"));
     Keys::take()?.wait();

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const LONGEST: Duration = Duration::from_secs(600);
+const ALREADY: &str = "already-starting";
 /// How long the new pane may take to take its record's lock.
 const PANE: Duration = Duration::from_secs(30);
 /// Starts an agent in a new box.
@@ -22,11 +23,13 @@ const PANE: Duration = Duration::from_secs(30);
 pub(crate) fn start(context: &ActionContext) -> Result<Report> {
     let pane = context.need_focus()?;
     let Some(_reserved) = context.store.lock_source(&context.socket, &pane.terminal)? else {
-        return already(context);
+        // Somebody else holds the reservation of this pane, who may not have written the record yet.
+        let unknown = Report::new("a start from this pane is already running").field("result", ALREADY);
+        return Ok(already(context, &*context.store.read()?)?.unwrap_or(unknown));
     };
     let state = settled(context)?;
-    if let Some(record) = starting_in(context, &state)? {
-        return Ok(already_report(&record));
+    if let Some(report) = already(context, &state)? {
+        return Ok(report);
     }
     let shown =
         state.of_terminal(&context.socket, &pane.terminal).filter(|record| record.phase == Phase::Ready);
@@ -94,16 +97,6 @@ pub(crate) fn start(context: &ActionContext) -> Result<Report> {
     finish(context, &record.id, &outcome, shown.map(|other| other.name.clone()), focus)
 }
 
-/// Somebody else holds the reservation of this pane.
-fn already(context: &ActionContext) -> Result<Report> {
-    let state = context.store.read()?;
-    Ok(match starting_in(context, &state)? {
-        Some(record) => already_report(&record),
-        // The other process has not written its record yet.
-        None => Report::new("a start from this pane is already running").field("result", "already-starting"),
-    })
-}
-
 /// The state in which every start under way knows its pane: between the opening of a pane, which has
 /// the focus at once, and the note of it, a press in that pane would pass for one in a pane of its own.
 fn settled(context: &ActionContext) -> Result<Arc<State>> {
@@ -130,8 +123,8 @@ fn is_opening(record: &Record, socket: &str) -> bool {
         && !record.create_called
 }
 
-/// A start that this pane belongs to, as its source or as the pane that it opened.
-fn starting_in(context: &ActionContext, state: &State) -> Result<Option<Record>> {
+/// Of a start that this pane belongs to, as its source or as the pane that it opened.
+fn already(context: &ActionContext, state: &State) -> Result<Option<Report>> {
     let terminal = Some(&context.need_focus()?.terminal);
     let ours = state.records.iter().filter(|record| {
         record.phase == Phase::Starting
@@ -140,16 +133,12 @@ fn starting_in(context: &ActionContext, state: &State) -> Result<Option<Record>>
     });
     for record in ours {
         if context.store.is_record_owned(&record.id)? {
-            return Ok(Some(record.clone()));
+            let place = record.pane.as_ref().map_or("a new pane".to_owned(), |pane| format!("pane {pane}"));
+            let text = format!("{} is already starting in box {}, in {place}", title(record), record.name);
+            return Ok(Some(report(record, text, ALREADY)));
         }
     }
     Ok(None)
-}
-
-fn already_report(record: &Record) -> Report {
-    let place = record.pane.as_ref().map_or("a new pane".to_owned(), |pane| format!("pane {pane}"));
-    let text = format!("{} is already starting in box {}, in {place}", title(record), record.name);
-    report(record, text, "already-starting")
 }
 
 /// The report with every member of the result line; what is not known yet is left out.

@@ -189,33 +189,24 @@ fn escaped(text: &str) -> String {
 }
 
 fn document(selection: &Selection, worktree: &Worktree, packed: &Packed, output: Option<&Path>) -> Value {
-    let leaves: Vec<Value> = packed
-        .base
-        .iter()
-        .zip(&packed.sizes)
-        .map(|((path, entry), size)| {
-            let (allowed, included) = match selection.let_through.get(path) {
-                Some(Lifted::Allowed(entry)) => (Some(entry), false),
-                Some(Lifted::Included) => (None, true),
-                None => (None, false),
-            };
-            let facts = json!({
-                "mode": entry.kind.mode(), "bytes": size, "sha256": entry.hash.to_string(), "allowed": allowed,
-                "included": included,
-            });
-            with_path(path.as_path(), facts)
-        })
-        .collect();
-    let stays: Vec<Value> = packed
-        .stayed
-        .iter()
-        .map(|stayed| {
-            let facts = json!({
-                "reason": stayed.reason, "rule": stayed.rule, "line": stayed.line, "kind": stayed.kind,
-            });
-            with_path(&stayed.path, facts)
-        })
-        .collect();
+    let leaves = packed.base.iter().zip(&packed.sizes).map(|((path, entry), size)| {
+        let (allowed, included) = match selection.let_through.get(path) {
+            Some(Lifted::Allowed(entry)) => (Some(entry), false),
+            Some(Lifted::Included) => (None, true),
+            None => (None, false),
+        };
+        let facts = json!({
+            "mode": entry.kind.mode(), "bytes": size, "sha256": entry.hash.to_string(), "allowed": allowed,
+            "included": included,
+        });
+        with_path(path.as_path(), facts)
+    });
+    let stays = packed.stayed.iter().map(|stayed| {
+        let facts = json!({
+            "reason": stayed.reason, "rule": stayed.rule, "line": stayed.line, "kind": stayed.kind,
+        });
+        with_path(&stayed.path, facts)
+    });
     let archive =
         output.map(|output| json!({"path": output.to_string_lossy(), "bytes": packed.archive_bytes}));
     json!({
@@ -226,8 +217,8 @@ fn document(selection: &Selection, worktree: &Worktree, packed: &Packed, output:
         "bytes": packed.bytes,
         "digest": packed.digest.to_string(),
         "archive": archive,
-        "leaves": leaves,
-        "stays": stays,
+        "leaves": leaves.collect::<Vec<_>>(),
+        "stays": stays.collect::<Vec<_>>(),
         "warnings": selection.idle,
     })
 }

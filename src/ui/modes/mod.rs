@@ -3,7 +3,6 @@
 
 mod orders;
 mod scan;
-mod sequence;
 mod state;
 
 #[cfg(target_os = "linux")]

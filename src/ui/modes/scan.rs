@@ -1,7 +1,6 @@
 //! What each byte of output is to a terminal: text, or part of an order, which the modes obey.
 
-use super::sequence::{Scan, Sequence, append};
-use super::state::Modes;
+use super::state::{Modes, Scan, Sequence, append};
 
 /// A title is kept up to here.
 const LONGEST_TITLE: usize = 512;

@@ -2,7 +2,6 @@
 
 mod item;
 mod screen;
-mod table;
 
 pub(crate) use item::{delete, not_home};
 
