@@ -1,6 +1,7 @@
 //! What a start and a sync let through on purpose, and what the start says of the rest.
 
-use super::world::{LONG, World, unbroken};
+use super::world::screens::unbroken;
+use super::world::{LONG, World};
 use crate::support::eventually;
 use serde_json::json;
 use std::time::Instant;

@@ -1,14 +1,13 @@
 //! A Herdr with the plugin linked, a repository, and a provider with real boxes; all of it goes away at the end.
 
 mod processes;
-mod screens;
+pub mod screens;
 mod traces;
 
 use super::hands::{Hands, keys};
 use crate::support::{
     Home, Repo, binary, eventually, generation, outcome, real_herdr, result_line, stand_in,
 };
-pub use screens::unbroken;
 use serde_json::{Map, Value, json};
 use std::cell::{RefCell, RefMut};
 use std::os::unix::fs::symlink;
