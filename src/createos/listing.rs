@@ -120,7 +120,8 @@ impl Provider {
 }
 
 impl Provider {
-    /// Whether a sandbox is proven to be gone: its status is `destroyed`, or a listing that is a proof does not
+    /// Whether a sandbox is proven to be gone. "Not found" proves nothing: the CLI may look at 200 rows only
+    /// (docs/measured/createos-cli.md 4.5). Its status is `destroyed`, or a listing that is a proof does not
     /// have it. `ours` are the sandboxes that were made from here.
     ///
     /// # Errors

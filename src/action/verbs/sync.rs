@@ -182,7 +182,8 @@ const TEMPLATE: &str = "{{range .}}{{.Identifier}} {{.Name}}{{\"\\n\"}}{{end}}";
 /// Mutagen's daemon answers at once, or not at all.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Terminates the sessions of this box that were begun between `began` and now. Those of another sync, of another box or
+/// The official CLI's file sync leaves Mutagen sessions behind, which go on by themselves after Ctrl-C
+/// (docs/measured/createos-cli.md 3.9). Terminates those of this box that were begun between `began` and now. Those of another sync, of another box or
 /// of a person stay. Where there is no Mutagen, there are none.
 fn end_sessions(home: &Path, id: &BoxId, began: u64) {
     let Some(mutagen) = mutagen(home) else { return };

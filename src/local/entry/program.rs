@@ -8,6 +8,7 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, Instant};
 
 /// This process's own executable.
 const OWN: &str = "/proc/self/exe";
@@ -17,6 +18,8 @@ const WRITABLE: u32 = 0o022;
 const SET_ID: u32 = 0o6000;
 /// Others may run it, as the uid of a box has to.
 const FOR_ALL: u32 = 0o005;
+/// How long the kernel may hold a page of a copy.
+const HELD: Duration = Duration::from_secs(5);
 
 /// The program for a box whose processes have this uid on the host, by default our own. The installed file, where
 /// that belongs to another user and is shut to the box; else a sealed copy in memory, which costs a few milliseconds and the
@@ -66,10 +69,21 @@ fn sealed_copy(mut own: File) -> io::Result<File> {
     }?;
     let mut memory = File::from(memory);
     io::copy(&mut own, &mut memory)?;
-    let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
-    rustix::fs::fcntl_add_seals(&memory, seals)?;
+    seal(&memory)?;
     // What is open for writing cannot be run.
     File::open(format!("/proc/self/fd/{}", memory.as_raw_fd()))
+}
+
+/// The kernel refuses while it holds a page of the memory itself, as for a scan, and waits a fraction of a second only.
+fn seal(memory: &File) -> io::Result<()> {
+    let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+    let began = Instant::now();
+    loop {
+        match rustix::fs::fcntl_add_seals(memory, seals) {
+            Err(Errno::BUSY) if began.elapsed() < HELD => std::thread::sleep(Duration::from_millis(20)),
+            sealed => return Ok(sealed?),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -101,5 +115,25 @@ mod tests {
         let mut opened =
             File::options().write(true).open(format!("/proc/self/fd/{}", copy.as_raw_fd())).unwrap();
         assert_eq!(opened.write(b"x").unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+    }
+
+    #[test]
+    fn memory_of_which_the_kernel_holds_a_page_is_sealed_once_it_lets_go() {
+        let memory = File::from(rustix::fs::memfd_create("test", MemfdFlags::ALLOW_SEALING).unwrap());
+        memory.set_len(4096).unwrap();
+        let (access, shared, fd) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, memory.as_raw_fd());
+        // SAFETY: a new mapping, which nothing else knows.
+        let page = unsafe { libc::mmap(std::ptr::null_mut(), 4096, access, shared, fd, 0) };
+        assert_ne!(page, libc::MAP_FAILED);
+        assert_eq!(rustix::fs::fcntl_add_seals(&memory, SealFlags::WRITE), Err(Errno::BUSY), "it bites");
+        let page = page as usize;
+        let lets_go = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            // SAFETY: the mapping from above, which nothing reads or writes.
+            unsafe { libc::munmap(page as *mut libc::c_void, 4096) }
+        });
+        seal(&memory).unwrap();
+        assert_eq!(lets_go.join().unwrap(), 0);
+        assert!(rustix::fs::fcntl_get_seals(&memory).unwrap().contains(SealFlags::WRITE));
     }
 }

@@ -81,7 +81,9 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
         };
         let own =
             template::herdr().keys.iter().find(|key| key.action == action).map_or(chord, |key| key.chord);
-        let spare = keys::others(own).next().map_or_else(|| "CHORD".into(), |spare| spare.to_string());
+        let spare = keys::others(own)
+            .find(|other| *other != chord)
+            .map_or_else(|| "CHORD".into(), |spare| spare.to_string());
         Check::note("keys", format!("{chord} {what} here; Herdr's {field} has no key"))
             .fix(context.request.with_key(&action, &spare))
     }));
