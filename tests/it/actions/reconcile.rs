@@ -108,11 +108,12 @@ fn twenty_moves_and_actions_at_once_lose_nothing() {
             })
             .collect();
         commands.push(hook(&world, &socket, None));
-        let start = |mut command: Command| command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let start = |mut command: Command| command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let children: Vec<Child> =
             commands.into_iter().map(|command| start(command).expect("it runs")).collect();
-        for mut child in children {
-            assert!(child.wait().expect("it ends").success());
+        for child in children {
+            let ended = child.wait_with_output().expect("it ends");
+            assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
         }
         for record in &world.records()[1..] {
             let n: usize = record["terminal"].as_str().expect("a terminal")[5..].parse().expect("a number");

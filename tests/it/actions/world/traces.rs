@@ -24,6 +24,9 @@ impl World {
 
     /// Changes the state file behind everybody's back.
     pub fn edit_state(&self, change: impl FnOnce(&mut Value)) {
+        // A pane's process may be writing what it has read before.
+        let lock = std::fs::File::create(self.state_folder().join("state.lock")).expect("the lock");
+        lock.lock().expect("it is free sometime");
         let mut state = self.state();
         change(&mut state);
         // Whole or not at all: a pane's process may be reading it.
