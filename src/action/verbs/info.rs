@@ -52,9 +52,12 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
         ("program", program.clone()),
         ("process", process.clone()),
     ];
+    let via = view.as_ref().and_then(|view| view.via.as_deref());
+    let via =
+        via.map(|via| ("way out", format!("by this machine's proxy {via}; rules are about names and ports")));
     let refused =
         view.iter().flat_map(|view| &view.refused).take(REFUSED).map(|refused| ("refused", one(refused)));
-    let rows = first.into_iter().chain(found.rows()).chain(refused).chain(last);
+    let rows = first.into_iter().chain(found.rows()).chain(via).chain(refused).chain(last);
     let table: Vec<_> = rows
         .filter(|(_, value)| !value.is_empty())
         .map(|(label, value)| format!("  {label:<11}   {}", crate::ui::visible(&value)))
