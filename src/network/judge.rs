@@ -91,7 +91,11 @@ pub(crate) fn name(rules: &[EgressRule], target: &Target) -> Result<(), Refusal>
         Host::Address(_) => Ok(()),
         // `*` is every public address, and this is none.
         host if host.is_localhost() => {
-            if is_localhost_port(rules, target) { Ok(()) } else { Err(Refusal::Localhost) }
+            if is_localhost_port(rules, target) {
+                Ok(())
+            } else {
+                Err(Refusal::Localhost)
+            }
         }
         Host::Name(name)
             if rules.is_empty() || rules.iter().any(|rule| rule.lets_pass(name, target.port)) =>
@@ -205,7 +209,9 @@ impl Refusal {
                 format!("{start}/{prefix}")
             }
             Self::NotListed => rule(&target.host, target.port),
-            Self::Place(_, address) | Self::Own(address) | Self::Neighbour(address) => rule(&Host::Address(address), target.port),
+            Self::Place(_, address) | Self::Own(address) | Self::Neighbour(address) => {
+                rule(&Host::Address(address), target.port)
+            }
         };
         let everything = rules.is_empty().then(|| "*".to_owned());
         everything.into_iter().chain([wanted]).collect()

@@ -25,7 +25,10 @@ pub(crate) fn near(address: IpAddr) -> Near {
 /// How near it is to a machine that has these addresses, each with the prefix of its network.
 fn among(own: &[(IpAddr, u8)], address: IpAddr) -> Near {
     let is_near = |(known, prefix): &(IpAddr, u8)| {
-        known.is_ipv6() && !known.is_loopback() && *prefix >= WIDEST && kinds::contains((*known, *prefix), address)
+        known.is_ipv6()
+            && !known.is_loopback()
+            && *prefix >= WIDEST
+            && kinds::contains((*known, *prefix), address)
     };
     if own.iter().any(|(known, _)| *known == address) {
         Near::Own

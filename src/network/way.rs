@@ -42,7 +42,8 @@ impl Way {
                 "{name} names a proxy that cannot be used: it must be http://HOST:PORT or socks5://HOST:PORT"
             )
         })?;
-        let straight = set("NO_PROXY").or_else(|| set("no_proxy")).map(|(_, value)| value).unwrap_or_default();
+        let straight =
+            set("NO_PROXY").or_else(|| set("no_proxy")).map(|(_, value)| value).unwrap_or_default();
         let straight = straight.split([',', ' ']).filter(|entry| !entry.is_empty());
         let bare = |entry: &str| entry.trim_start_matches("*.").trim_start_matches('.').to_ascii_lowercase();
         Ok(Self { via: Some(via), straight: straight.map(bare).collect() })
@@ -290,7 +291,9 @@ mod tests {
         assert_eq!(talk.hear(b"HTTP/1.1 200 OK\r\n"), Heard::More);
         assert_eq!(talk.hear(b"HTTP/1.1 200 OK\r\n\r\nhello"), Heard::Stands(19));
         assert!(matches!(talk.hear(b"HTTP/1.1 407 No\r\n\r\n"), Heard::No(words) if words.contains("407")));
-        assert!(matches!(talk.hear(b"HTTP/1.1 403 No\r\n\r\n"), Heard::No(words) if words.contains("port 443")));
+        assert!(
+            matches!(talk.hear(b"HTTP/1.1 403 No\r\n\r\n"), Heard::No(words) if words.contains("port 443"))
+        );
         assert!(matches!(talk.hear(b"SSH-2.0\r\n\r\n"), Heard::No(_)));
     }
 

@@ -43,13 +43,13 @@ impl Waiting {
         self.names.entry(name).or_default().connections.insert(id);
     }
 
-    /// Takes a question once, however often it is asked.
+    /// Takes a question, and a packet that was only sent again once.
     ///
     /// # Errors
     /// There is no room: the question.
     pub(super) fn question(&mut self, name: String, asked: Asked) -> Result<(), Asked> {
         let known = self.names.get(&name).map_or(&[][..], |askers| &askers.questions);
-        if known.contains(&asked) {
+        if matches!(asked.by, By::Udp(_)) && known.contains(&asked) {
             return Ok(());
         }
         if known.len() >= MOST_A_NAME || self.questions >= MOST {
@@ -115,6 +115,12 @@ mod tests {
         }
         assert_eq!(waiting.take("a.example").questions, [asked("a.example", 1), asked("a.example", 2)]);
         assert!(waiting.take("a.example").questions.is_empty());
+        // In a stream nothing is sent again: each wants its answer.
+        for _ in 0..2 {
+            let asked = Asked { by: By::Tcp(7), ..asked("a.example", 1) };
+            waiting.question("a.example".into(), asked).unwrap();
+        }
+        assert_eq!(waiting.take("a.example").questions.len(), 2);
     }
 
     #[test]

@@ -32,9 +32,9 @@ impl Engine {
                     return;
                 }
                 // Gone already.
-                Err(
-                    rustix::io::Errno::CONNABORTED | rustix::io::Errno::INTR | rustix::io::Errno::PROTO,
-                ) => continue,
+                Err(rustix::io::Errno::CONNABORTED | rustix::io::Errno::INTR | rustix::io::Errno::PROTO) => {
+                    continue;
+                }
                 // It stays so for a while, and whoever comes next brings it here again.
                 Err(_) => return,
             };
