@@ -152,11 +152,14 @@ fn a_rule_for_localhost_is_a_listener_in_the_box() {
 
 #[test]
 fn a_break_on_one_side_is_a_break_on_the_other() {
-    let port = server("127.0.0.1", |stream| {
+    let port = server("127.0.0.1", |mut stream| {
+        // Not before the connection stands on both sides.
+        let _word = stream.read(&mut [0; 1]);
         rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
     });
     let (running, _inside) = run(Start { rules: opened(port), ..Start::default() });
     let mut stream = connected(&running, &format!("good.example:{port}"));
+    stream.write_all(b"x").unwrap();
     let error = stream.read(&mut [0; 8]).expect_err("it is broken off");
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
 }
