@@ -1,4 +1,18 @@
-//! base64, as two kinds of writers leave it.
+//! base64, as two kinds of writers leave it, and as HTTP wants it.
+
+/// The bytes as base64 on one line.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for part in bytes.chunks(3) {
+        let held = (0..3).fold(0_usize, |held, at| held << 8 | usize::from(*part.get(at).unwrap_or(&0)));
+        for at in 0..4 {
+            let letter = LETTERS[held >> (18 - 6 * at) & 63];
+            text.push(if at <= part.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
+}
 
 /// What a program in a box encoded for us: lines of any length, padding at the end. The bytes up to the first letter
 /// that is not of it.
@@ -61,6 +75,14 @@ fn unpack(digits: impl Iterator<Item = u8>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        assert_eq!(encode(b"user:pa ss"), "dXNlcjpwYSBzcw==");
+        for bytes in [&b""[..], b"a", b"ab", b"abc", b"\xff\xef\0"] {
+            assert_eq!(decode(encode(bytes).as_bytes()), bytes);
+        }
+    }
 
     #[test]
     fn every_byte_comes_back_over_lines_and_padding() {

@@ -13,11 +13,13 @@ mod exec;
 mod exit;
 mod fs;
 mod herdr;
-#[cfg_attr(not(target_os = "linux"), path = "local/elsewhere.rs")]
 mod journey;
 mod keys;
+#[cfg_attr(not(target_os = "linux"), path = "local/elsewhere.rs")]
 mod local;
 mod merge;
+#[cfg(target_os = "linux")]
+mod network;
 mod paths;
 mod random;
 mod relay;

@@ -16,7 +16,7 @@ pub(crate) struct LocalArgs {
 /// The provider's areas.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LocalCommand {
-    /// Boxes on this machine. Unless made with --network none they share its network
+    /// Boxes on this machine, each with a network of its own
     #[command(visible_alias = "sb")]
     Sandbox {
         #[command(subcommand)]
@@ -28,6 +28,9 @@ pub(crate) enum LocalCommand {
     /// The keeper of a box process; started by `process start` only.
     #[command(skip)]
     Supervise,
+    /// The keeper of a box's network; started by the first program in it only.
+    #[command(skip)]
+    Keep,
 }
 
 /// What can be done with a box.
@@ -116,13 +119,15 @@ pub(crate) struct CreateArgs {
     /// The image: only `host`, this machine's own programs (`devbox:1` is taken to mean it)
     #[arg(long)]
     pub(crate) rootfs: Option<String>,
-    /// Refused: an allow-list cannot be enforced here
+    /// Where it may connect to: a host, *.host, an address or a range, each with :port or not, or *. Without it: any
+    /// public address
     #[arg(long, value_name = "RULE")]
     pub(crate) egress: Vec<String>,
     /// A variable of every program in the box
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) env: Vec<String>,
-    /// `none`: an empty network; without it the box shares this machine's network
+    /// `own`: a network of its own, with a way out by the rules of --egress; `host`: this machine's, with no rules; `none`:
+    /// none [default: own]
     #[arg(long, visible_alias = "net")]
     pub(crate) network: Option<String>,
     /// Pause after this time without activity, 1m to 24h
@@ -275,6 +280,7 @@ pub(super) fn own(args: &[OsString]) -> Option<LocalCommand> {
     match args {
         [_, local, verb] if local == "local" && verb == "enter" => Some(LocalCommand::Enter),
         [_, local, verb] if local == "local" && verb == "supervise" => Some(LocalCommand::Supervise),
+        [_, local, verb] if local == "local" && verb == "keep" => Some(LocalCommand::Keep),
         _ => None,
     }
 }

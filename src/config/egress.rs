@@ -21,7 +21,7 @@ enum Target {
     Host(String),
     Below(String),
     Address(IpAddr),
-    Range,
+    Range(IpAddr, u8),
 }
 
 impl EgressRule {
@@ -38,14 +38,47 @@ impl EgressRule {
             Target::Everything => true,
             Target::Host(name) => *name == host,
             Target::Below(name) => host.strip_suffix(name.as_str()).is_some_and(|sub| sub.ends_with('.')),
-            Target::Address(_) | Target::Range => false,
+            Target::Address(_) | Target::Range(..) => false,
         };
-        matches && self.port.is_none_or(|only| only == port)
+        matches && self.takes_port(port)
+    }
+
+    fn takes_port(&self, port: u16) -> bool {
+        self.port.is_none_or(|only| only == port)
+    }
+
+    /// The only port of the rule; any when `None`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn port(&self) -> Option<u16> {
+        self.port
+    }
+
+    /// Whether the rule is `*`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_everything(&self) -> bool {
+        self.target == Target::Everything
+    }
+
+    /// The range that a rule about addresses gives for this port: an address alone has its family's longest prefix.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn range(&self, port: u16) -> Option<(IpAddr, u8)> {
+        let range = match self.target {
+            Target::Address(address) => (address, if address.is_ipv4() { 32 } else { 128 }),
+            Target::Range(address, prefix) => (address, prefix),
+            Target::Everything | Target::Host(_) | Target::Below(_) => return None,
+        };
+        self.takes_port(port).then_some(range)
+    }
+
+    /// The port of a rule `localhost:PORT`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn localhost_port(&self) -> Option<u16> {
+        self.port.filter(|_| self.target == Target::Host("localhost".into()))
     }
 
     /// Whether the rule is about addresses, so that it may let pass what no name says.
     pub(crate) fn is_about_addresses(&self) -> bool {
-        matches!(self.target, Target::Address(_) | Target::Range)
+        matches!(self.target, Target::Address(_) | Target::Range(..))
     }
 }
 
@@ -99,9 +132,11 @@ fn numeric(text: &str) -> Option<Target> {
     let Some((address, prefix)) = text.split_once('/') else {
         return text.parse().ok().map(Target::Address);
     };
-    let longest = if address.parse::<IpAddr>().ok()?.is_ipv4() { 32 } else { 128 };
+    let address = address.parse::<IpAddr>().ok()?;
+    let longest = if address.is_ipv4() { 32 } else { 128 };
     let is_number = !prefix.is_empty() && prefix.len() <= 3 && prefix.bytes().all(|b| b.is_ascii_digit());
-    (is_number && prefix.parse::<u8>().ok()? <= longest).then_some(Target::Range)
+    let prefix = prefix.parse::<u8>().ok().filter(|prefix| is_number && *prefix <= longest)?;
+    Some(Target::Range(address, prefix))
 }
 
 /// A host name of letters, digits and hyphens (RFC 1123), not all digits at the end.

@@ -25,8 +25,6 @@ pub(crate) struct Abilities {
     pub(crate) account: bool,
     /// Their programs come from an image that can be chosen; else they are this machine's.
     pub(crate) images: bool,
-    /// Their network can be cut down to a list of hosts.
-    pub(crate) egress: bool,
     /// Their network can be taken away.
     pub(crate) no_network: bool,
     /// Their shape is a limit, not a word.
@@ -47,7 +45,6 @@ impl ProviderKind {
             Self::Createos => Abilities {
                 account: true,
                 images: true,
-                egress: true,
                 no_network: false,
                 limits: true,
                 isolation: false,
@@ -57,7 +54,6 @@ impl ProviderKind {
             Self::Local => Abilities {
                 account: false,
                 images: false,
-                egress: false,
                 no_network: true,
                 limits: false,
                 isolation: true,

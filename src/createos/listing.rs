@@ -17,6 +17,20 @@ pub(crate) struct BoxView {
     pub(crate) auto_pause_seconds: Option<u64>,
     /// The hosts that it may reach; empty when it may reach all.
     pub(crate) egress: Vec<String>,
+    /// The proxy of this machine's through which it connects, where the provider tells; raw text from outside.
+    pub(crate) via: Option<String>,
+    /// What it was refused, where the provider tells.
+    pub(crate) refused: Vec<RefusedTarget>,
+}
+
+/// One target that a box was refused.
+#[derive(Debug, Clone)]
+pub(crate) struct RefusedTarget {
+    /// Name or address, and port; raw text from outside.
+    pub(crate) target: String,
+    pub(crate) count: u64,
+    /// The rules that would let it pass.
+    pub(crate) egress: Vec<String>,
 }
 
 impl BoxView {
@@ -33,8 +47,22 @@ impl BoxView {
             status: Status::parse(&text("status")),
             auto_pause_seconds: value.get("auto_pause_after_seconds").and_then(Value::as_u64),
             egress: rules.filter_map(Value::as_str).map(str::to_owned).collect(),
+            via: json::text(value, "via").map(str::to_owned),
+            refused: refused(value).unwrap_or_default(),
         })
     }
+}
+
+fn refused(value: &Value) -> Option<Vec<RefusedTarget>> {
+    let read = |entry: &Value| {
+        let rules = entry.get("egress").and_then(Value::as_array).into_iter().flatten();
+        Some(RefusedTarget {
+            target: json::text(entry, "target")?.to_owned(),
+            count: entry.get("count")?.as_u64()?,
+            egress: rules.filter_map(Value::as_str).map(str::to_owned).collect(),
+        })
+    };
+    Some(value.get("refused")?.as_array()?.iter().filter_map(read).collect())
 }
 
 /// The server clamps a page at this many rows (docs/measured/createos-cli.md 4.6).

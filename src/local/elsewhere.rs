@@ -4,8 +4,10 @@
 mod failure;
 #[allow(dead_code, reason = "only Linux has local boxes")]
 mod output;
+mod reach;
 
 pub(crate) use output::wrong_use;
+pub(crate) use reach::Reach;
 
 use crate::error::Error;
 use crate::exit::Exit;
@@ -25,7 +27,7 @@ pub(crate) fn run(args: crate::cli::LocalArgs) -> Exit {
 ///
 /// # Errors
 /// Always.
-pub(crate) fn probe() -> crate::error::Result<()> {
+pub(crate) fn probe() -> crate::error::Result<Reach> {
     Err(Error::cannot_run("local boxes need Linux; nothing was run")
         .help(crate::command::setup().with("--provider", "createos").flag("--force")))
 }

@@ -28,7 +28,6 @@ pub(super) fn set_up(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
     };
     let (mut observed, mut checks) = look();
     config::refuse_loosening(request, &observed.config, paths)?;
-    config::refuse_local_egress(request, &observed.config)?;
     let can_be_had = offer::installable(&checks, &observed, paths)?;
     let ids: Vec<&str> = can_be_had.iter().map(|(check, _)| check.id).collect();
     let installed = offer::install(&can_be_had, talk.consent(), request, paths, &|text| talk.say(text));

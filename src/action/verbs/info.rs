@@ -6,8 +6,11 @@ use crate::action::mapping::naming::title;
 use crate::action::mapping::which::choose;
 use crate::action::report::{Notice, Report};
 use crate::action::work::home;
-use crate::createos::Refusal;
+use crate::createos::{Refusal, RefusedTarget};
 use crate::error::Result;
+
+/// So many refused targets are shown.
+const REFUSED: usize = 5;
 
 /// Tells agent, box, status and paths.
 ///
@@ -27,7 +30,6 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
     let auto_pause = view.as_ref().map(|view| view.auto_pause_seconds.map_or("off".into(), duration));
     let egress = view
         .as_ref()
-        .filter(|_| record.provider.has().egress)
         .map(|view| if view.egress.is_empty() { "everything".into() } else { view.egress.join(", ") });
     let text = |value: Option<&str>| value.unwrap_or("").to_owned();
     let program = text(record.program.as_deref());
@@ -48,7 +50,9 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
         ("egress", egress.unwrap_or_default()),
         ("provider", record.provider.word().to_owned()),
     ];
-    let rows = rows.into_iter().chain(found.rows()).chain([("note", note.to_owned())]);
+    let refused =
+        view.iter().flat_map(|view| &view.refused).take(REFUSED).map(|refused| ("refused", one(refused)));
+    let rows = rows.into_iter().chain(refused).chain(found.rows()).chain([("note", note.to_owned())]);
     let table: Vec<_> = rows
         .filter(|(_, value)| !value.is_empty())
         .map(|(label, value)| format!("  {label:<11}   {}", crate::ui::visible(&value)))
@@ -66,6 +70,16 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
         .field("status", status)
         .notice(Notice::Popup);
     Ok(told(report, &found))
+}
+
+/// How often a target was refused, and what would let it pass.
+fn one(refused: &RefusedTarget) -> String {
+    let RefusedTarget { target, count, egress } = refused;
+    if egress.is_empty() {
+        return format!("{target} ({count})");
+    }
+    let flags = egress.iter().fold(crate::command::setup(), |command, rule| command.with("--egress", rule));
+    format!("{target} ({count}); allow it in the next box: {}", flags.flag("--force"))
 }
 
 /// Seconds as in the settings: `1h30m`.
@@ -86,5 +100,14 @@ mod tests {
         {
             assert_eq!(duration(seconds), words);
         }
+    }
+
+    #[test]
+    fn what_was_refused_comes_with_what_would_let_it_pass() {
+        let egress = vec!["*".into(), "localhost:5432".into()];
+        let refused = RefusedTarget { target: "localhost:5432".into(), count: 12, egress };
+        let words = "localhost:5432 (12); allow it in the next box: \
+                     createos-sandbox setup herdr --egress '*' --egress localhost:5432 --force";
+        assert_eq!(one(&refused), words);
     }
 }

@@ -6,12 +6,17 @@ use crate::command;
 use crate::error::IoContext;
 use crate::fs::Lock;
 use crate::local::failure::{Failure, Result};
+use crate::local::keeper::log::NetworkLog;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// In a box's folder: records of its processes.
 pub(crate) const PROCESSES: &str = "processes";
 /// In a box's folder: those of its processes that run now.
 pub(crate) const RUNNING: &str = "running";
+
+/// In a box's folder: held by who keeps its network.
+pub(crate) const KEEPER_LOCK: &str = "keeper.lock";
 
 #[derive(Debug, Clone)]
 pub(crate) struct LocalBox {
@@ -29,6 +34,17 @@ impl LocalBox {
     /// Its folder on the host.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// As the command line shows it, with what its network was refused.
+    pub(crate) fn view(&self) -> Value {
+        let mut view = self.meta.view();
+        if let (Value::Object(view), Value::Object(network)) =
+            (&mut view, NetworkLog::read(&self.folder).view())
+        {
+            view.extend(network);
+        }
+        view
     }
 
     /// Its root file system: written by the box, so never walked by path.

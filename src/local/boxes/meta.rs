@@ -2,12 +2,14 @@
 
 use super::id::{LocalId, LocalName};
 use super::shape::LocalShape;
+use crate::local::wire::spec::Network;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::time::SystemTime;
 
-/// The version of the record. A newer one is not read.
-pub(crate) const VERSION: u32 = 1;
+/// The version of the record. A newer one is not read: before the second, a program would have shared the host's
+/// network with a box that has its own.
+pub(crate) const VERSION: u32 = 2;
 
 /// A box's record, `meta.json`, mode 0600: `env` may hold secrets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -21,9 +23,14 @@ pub(crate) struct Meta {
     /// The uid that its processes have on the host when root made it; else the maker's own.
     #[serde(default)]
     pub(crate) uid: Option<u32>,
-    /// An empty network namespace instead of the host's network.
-    #[serde(default)]
+    /// The network of a record of the first version: an empty one, or what was the host's.
+    #[serde(default, skip_serializing)]
     pub(crate) network_none: bool,
+    #[serde(default)]
+    pub(crate) network: Option<Network>,
+    /// Where its own network may connect to, as it was written; any public address when empty.
+    #[serde(default)]
+    pub(crate) egress: Vec<String>,
     /// Variables of every program.
     #[serde(default)]
     pub(crate) env: Vec<(String, String)>,
@@ -78,14 +85,19 @@ pub(crate) struct Tombstone {
 }
 
 impl Meta {
+    /// Its network. What shared the host's by default before there was one of a box's own has that now.
+    pub(crate) fn network(&self) -> Network {
+        self.network.unwrap_or(if self.network_none { Network::None } else { Network::Own })
+    }
+
     /// The sandbox view (docs/measured/createos-cli.md 4.1). Optional keys are left out when there is nothing to say.
     pub(crate) fn view(&self) -> Value {
         let mut view = head(&self.id, &self.name, self.status, &self.shape, &self.created_at);
         view.insert("running_at".into(), json!(self.last_resumed_at.as_ref().unwrap_or(&self.created_at)));
-        view.insert("egress".into(), json!([]));
+        view.insert("egress".into(), json!(self.egress));
         view.insert("envs".into(), json!(self.env.iter().map(|(name, _)| name).collect::<Vec<_>>()));
         view.insert("ingress_enabled".into(), json!(false));
-        view.insert("network".into(), json!(if self.network_none { "none" } else { "host" }));
+        view.insert("network".into(), json!(self.network().word()));
         let optional = [("paused_at", &self.paused_at), ("last_resumed_at", &self.last_resumed_at)];
         for (key, value) in optional {
             if let Some(value) = value {

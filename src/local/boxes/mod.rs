@@ -11,6 +11,7 @@ pub(super) mod pause;
 pub(super) mod record;
 pub(super) mod refusal;
 pub(super) mod remove;
+pub(super) mod renew;
 pub(super) mod running;
 pub(super) mod shape;
 pub(super) mod signals;

@@ -1,7 +1,7 @@
 //! Which box processes run now: the host's id of each PID 1, with its start time, so that a number
 //! that was given to another process since is never signalled.
 
-use super::local_box::{LocalBox, PROCESSES, RUNNING};
+use super::local_box::{KEEPER_LOCK, LocalBox, PROCESSES, RUNNING};
 use crate::error::{Error, IoContext};
 use crate::fs::{IfThere, Lock};
 use crate::local::failure::Result;
@@ -105,11 +105,9 @@ pub(crate) fn end_all(folder: &Path) -> Result<()> {
     let processes = folder.join(PROCESSES);
     let deadline = Instant::now() + PATIENCE;
     kill_all(folder)?;
-    let Some(supervised) = std::fs::read_dir(&processes).if_there().at("read", &processes)? else {
-        return Ok(());
-    };
-    for entry in supervised.flatten() {
-        let path = entry.path();
+    let supervised = std::fs::read_dir(&processes).if_there().at("read", &processes)?;
+    let locks = supervised.into_iter().flatten().flatten().map(|entry| entry.path());
+    for path in locks.chain(Some(folder.join(KEEPER_LOCK)).filter(|path| path.exists())) {
         while path.extension().is_some_and(|end| end == "lock") && Lock::try_take(&path)?.is_none() {
             if Instant::now() > deadline {
                 return Err(stuck());

@@ -1,22 +1,22 @@
 //! The host's side of a box process: starts it, gives it its order, hears what became of it.
 
-use super::{hidden, program};
-use crate::error::{Error, IoContext};
+use super::hidden;
+use super::spawn::{Shared, spawn};
+use crate::error::Error;
 use crate::local::boxes::local_box::LocalBox;
 use crate::local::boxes::running::{self, RunPurpose, RunningRecord};
 use crate::local::boxes::{pause, refusal};
 use crate::local::failure::Result;
+use crate::local::keeper::lease::{self, Lease};
+use crate::local::keeper::log::NetworkLog;
 use crate::local::wire::channel::Channel;
-use crate::local::wire::spec::{Bytes, Command as Word, End, Event, Order, Task};
+use crate::local::wire::spec::{Bytes, Command as Word, End, Errand, Event, Network, Order, Task};
 use crate::ui::terminal::Size;
-use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
-use rustix::thread::{Gid, Uid};
 use std::io::{self, PipeReader, PipeWriter};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 #[derive(Debug)]
 pub(crate) struct BoxProcess {
@@ -33,7 +33,11 @@ pub(crate) struct BoxProcess {
     pub(crate) pid: i32,
     stage: Child,
     _registered: Option<RunningRecord>,
+    /// Its part in the box's own network.
+    lease: Option<Lease>,
 }
+
+const NETWORK_LOST: &str = "what kept the network of the box has ended, and with it every program in the box";
 
 /// What became of an attempt to start a program.
 pub(crate) enum Start {
@@ -57,9 +61,10 @@ pub(crate) fn enter(
     input: bool,
     purpose: RunPurpose,
 ) -> Result<Start> {
-    let order = Order {
+    let mut order = Order {
         hostname: found.meta.name.as_str().to_owned(),
-        network_none: found.meta.network_none,
+        network: found.meta.network(),
+        name_server: None,
         covered: hidden::folders(found.folder().parent().unwrap_or(found.folder()))?,
         env,
         starter: std::process::id().cast_signed(),
@@ -68,7 +73,20 @@ pub(crate) fn enter(
     let lock = found.lock()?;
     found.refresh()?;
     found.must_run()?;
-    let (mut entry, init) = begin(&found.root(), found.meta.uid, &order, input)?;
+    let (lease, shared) = match order.network {
+        Network::Own => {
+            let (lease, shared) = lease::take(found)?;
+            order.name_server = Some(lease::name_server(NetworkLog::read(found.folder()).transparent));
+            (Some(lease), Some(shared))
+        }
+        Network::Host | Network::None => (None, None),
+    };
+    let (mut entry, init) = begin(&found.root(), found.meta.uid, shared, order, input)?;
+    if let Some(lease) = &lease {
+        let bound = lease.bind(Pid::from_child(&entry.stage));
+        bound.map_err(|source| Error::failed(format!("could not watch the box's network: {source}")))?;
+    }
+    entry.lease = lease;
     let (registered, control) = running::register(found, init, purpose)?;
     entry._registered = Some(registered);
     pause::touch(found)?;
@@ -80,12 +98,18 @@ pub(crate) fn enter(
 ///
 /// # Errors
 /// It does not; the error says why.
-pub(crate) fn probe(root: &Path, uid: Option<u32>, order: &Order) -> Result<Start> {
-    let (entry, _init) = begin(root, uid, order, false)?;
+pub(crate) fn probe(root: &Path, uid: Option<u32>, shared: Option<Shared>, order: Order) -> Result<Start> {
+    let (entry, _init) = begin(root, uid, shared, order, false)?;
     go(entry, None)
 }
 
-fn begin(root: &Path, uid: Option<u32>, order: &Order, input: bool) -> Result<(BoxProcess, Pid)> {
+fn begin(
+    root: &Path,
+    uid: Option<u32>,
+    shared: Option<Shared>,
+    order: Order,
+    input: bool,
+) -> Result<(BoxProcess, Pid)> {
     let terminal = matches!(order.task, Task::Run { terminal: Some(Size { .. }), .. });
     let wrong =
         |what: &'static str| move |source: io::Error| Error::failed(format!("could not {what}: {source}"));
@@ -100,18 +124,27 @@ fn begin(root: &Path, uid: Option<u32>, order: &Order, input: bool) -> Result<(B
         }
     }
     let [out, err] = ends;
-    let stage = spawn(root, uid, theirs, out, err)?;
+    let stage = spawn(root, uid, shared, theirs, out, err)?;
     let [stdout, stderr] = streams;
     let (their_stdin, stdin) = match input {
         true => io::pipe().map(|(reader, writer)| (Some(OwnedFd::from(reader)), Some(writer))),
         false => Ok((None, None)),
     }
     .map_err(wrong("make a pipe"))?;
-    let mut entry =
-        BoxProcess { channel: ours, stdin, stdout, stderr, terminal: None, pid: 0, stage, _registered: None };
+    let mut entry = BoxProcess {
+        channel: ours,
+        stdin,
+        stdout,
+        stderr,
+        terminal: None,
+        pid: 0,
+        stage,
+        _registered: None,
+        lease: None,
+    };
     {
         let fd = their_stdin.as_ref().map(AsFd::as_fd);
-        entry.channel.send(order, fd).map_err(wrong("give the box its order"))?;
+        entry.channel.send(&Errand::Enter(order), fd).map_err(wrong("give the box its order"))?;
     }
     // PID 1 and the process that waits for it speak at the same time.
     let (mut init, mut ready) = (None, false);
@@ -181,6 +214,11 @@ impl BoxProcess {
         }
     }
 
+    /// What to say about its end when that is the end of its box's network.
+    pub(crate) fn network_lost(&self) -> Option<&'static str> {
+        self.lease.as_ref().filter(|lease| lease.is_lost()).map(|_| NETWORK_LOST)
+    }
+
     /// Kills everything in there.
     pub(crate) fn kill(&mut self) {
         let _already_gone = self.stage.kill();
@@ -203,45 +241,4 @@ impl Drop for BoxProcess {
         let _already_gone = self.stage.kill();
         let _reaped = self.stage.wait();
     }
-}
-
-fn spawn(root: &Path, uid: Option<u32>, channel: Channel, out: Stdio, err: Stdio) -> Result<Child> {
-    let program = program::for_a_box(uid)?;
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = rustix::fs::open(root, flags, Mode::empty()).at("enter", root)?;
-    reopen(&folder).at("enter", root)?;
-    let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
-    command.arg0("createos-sandbox").args(["local", "enter"]).env_clear();
-    command.stdin(channel.into_fd()).stdout(out).stderr(err);
-    let enter = move || -> io::Result<()> {
-        // Ctrl-C at our terminal is for us: what the program gets of it, we say.
-        rustix::process::setsid()?;
-        rustix::process::fchdir(&folder)?;
-        if let Some(uid) = uid {
-            // Before any namespace exists: the host's uid 0 never enters a box.
-            let (user, group) = (Uid::from_raw(uid), Gid::from_raw(uid));
-            rustix::thread::set_thread_groups(&[])?;
-            rustix::thread::set_thread_res_gid(group, group, group)?;
-            rustix::thread::set_thread_res_uid(user, user, user)?;
-        }
-        Ok(())
-    };
-    // SAFETY: only system calls between fork and exec, no allocation and no lock.
-    unsafe { command.pre_exec(enter) };
-    let started = command.spawn();
-    Ok(started.map_err(|source| {
-        Error::cannot_run(format!("could not start a box process: {source}"))
-            .help("/proc must be mounted, and root must be allowed to change its uid")
-    })?)
-}
-
-/// The box owns its root and may have shut it, by accident too; then it could not be entered any more.
-fn reopen(folder: &OwnedFd) -> io::Result<()> {
-    let all = Mode::RWXU.bits();
-    if rustix::fs::fstat(folder)?.st_mode & all == all {
-        return Ok(());
-    }
-    // What was opened only as a place is changed through its name in /proc, which is that same folder.
-    let name = format!("/proc/self/fd/{}", folder.as_raw_fd());
-    Ok(rustix::fs::chmod(name, Mode::from_raw_mode(crate::local::boxes::skeleton::ROOT_MODE))?)
 }

@@ -1,9 +1,11 @@
 //! The environment of a program in a box: an allow-list, and what the box was made with.
 
+use crate::config::EgressRule;
 use crate::error::Error;
 use crate::local::boxes::meta::Meta;
 use crate::local::failure::Result;
-use crate::local::wire::spec::Bytes;
+use crate::local::wire::spec::{Bytes, Network};
+use crate::network;
 
 /// Where programs are looked for; agents install themselves in the home folder.
 const PATH: &str = "/home/agent/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -13,6 +15,26 @@ const PASSED: [&str; 3] = ["LANG", "TERM", "TZ"];
 /// Just what finds a program.
 pub(crate) fn bare() -> Vec<(Bytes, Bytes)> {
     vec![(b"PATH".to_vec(), PATH.into())]
+}
+
+/// A box's rules.
+///
+/// # Errors
+/// One of them is none.
+pub(crate) fn rules(egress: &[String]) -> crate::error::Result<Vec<EgressRule>> {
+    egress.iter().map(|rule| rule.parse()).collect()
+}
+
+/// What makes programs ask our proxy. `ALL_PROXY` is HTTP's too, although ours speaks SOCKS at the same port: there are
+/// libraries that refuse to begin where that variable names SOCKS and an optional part of theirs is missing.
+fn proxy(rules: &[EgressRule]) -> Vec<(String, String)> {
+    let url = format!("http://127.0.0.1:{}", network::proxy(rules));
+    let direct = "localhost,127.0.0.1,::1".to_owned();
+    let named = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, url.clone()));
+    let named = named.into_iter().chain([("NO_PROXY", direct)]);
+    let both = named
+        .flat_map(|(name, value)| [(name.to_owned(), value.clone()), (name.to_ascii_lowercase(), value)]);
+    both.chain([("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned())]).collect()
 }
 
 /// The whole environment. `own` is the process's, over the box's, over ours.
@@ -29,6 +51,10 @@ pub(crate) fn of_a_process(meta: &Meta, own: &[(String, String)]) -> Vec<(Bytes,
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into();
+    if meta.network() == Network::Own {
+        // A record with a rule of a later version has no entry that gets so far.
+        env.extend(proxy(&rules(&meta.egress).unwrap_or_default()));
+    }
     let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
     let passed: Vec<_> = passed.filter(|(_, value)| is_harmless(value)).collect();
     for (name, value) in passed.iter().chain(&meta.env).chain(own) {

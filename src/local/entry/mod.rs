@@ -5,3 +5,4 @@ pub(super) mod environment;
 pub(super) mod hidden;
 pub(super) mod probe;
 mod program;
+pub(super) mod spawn;

@@ -5,18 +5,20 @@ use super::enter::{self, Start};
 use super::{environment, hidden};
 use crate::error::{Error, Result};
 use crate::local::boxes::skeleton;
-use crate::local::wire::spec::{End, Order, Task};
+use crate::local::keeper::make;
+use crate::local::reach::Reach;
+use crate::local::wire::spec::{End, Network, NetworkOrder, Order, Task};
 
 /// Makes a box in a temporary folder, runs `true` in it, and deletes it.
 ///
 /// # Errors
 /// The step that was refused, why that usually is, and the fix.
-pub(crate) fn probe() -> Result<()> {
-    probe_network(true)
+pub(crate) fn probe() -> Result<Reach> {
+    probe_network(Network::Own)
 }
 
-/// As [`probe`], for a box with an empty network or with the host's.
-pub(crate) fn probe_network(network_none: bool) -> Result<()> {
+/// As [`probe`], for a box with this network.
+pub(crate) fn probe_network(network: Network) -> Result<Reach> {
     let wrong =
         |source: std::io::Error| Error::failed(format!("could not make a temporary folder: {source}"));
     let folder = tempfile::Builder::new().prefix("createos-sandbox-probe-").tempdir().map_err(wrong)?;
@@ -25,13 +27,27 @@ pub(crate) fn probe_network(network_none: bool) -> Result<()> {
     skeleton::make(&root, uid)?;
     let order = Order {
         hostname: "probe".into(),
-        network_none,
+        network,
+        name_server: None,
         covered: hidden::folders(folder.path())?,
         env: environment::bare(),
         starter: std::process::id().cast_signed(),
         task: Task::Run { argv: vec![b"true".to_vec()], cwd: b"/".to_vec(), terminal: None },
     };
-    let ran = enter::probe(&root, uid, &order).and_then(|start| match start {
+    let made = match network {
+        Network::Own => {
+            make::make(&root, uid, NetworkOrder { proxy: crate::network::proxy(&[]), localhost: Vec::new() })
+                .map(Some)
+        }
+        Network::Host | Network::None => Ok(None),
+    };
+    let reach = match &made {
+        Ok(Some(made)) if made.wire.is_some() => Reach::Everything,
+        Ok(Some(_)) => Reach::ProxyOnly,
+        Ok(None) | Err(_) => Reach::Nothing,
+    };
+    let started = made.and_then(|made| enter::probe(&root, uid, made.map(|made| made.shared), order));
+    let ran = started.and_then(|start| match start {
         Start::Running(entry) => entry.wait(),
         Start::NotStarted { what, errno } => {
             let system = std::io::Error::from_raw_os_error(errno);
@@ -40,7 +56,7 @@ pub(crate) fn probe_network(network_none: bool) -> Result<()> {
     });
     crate::local::boxes::remove::remove_tree(folder.path(), "root")?;
     match ran {
-        Ok(End::Code(0)) => Ok(()),
+        Ok(End::Code(0)) => Ok(reach),
         Ok(end) => Err(Error::cannot_run(format!("a program in a box ended wrongly: {end:?}"))),
         Err(failure) => Err(failure.into_error()),
     }

@@ -35,8 +35,8 @@ pub(super) fn undumpable() -> Isolated<()> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).during(Step::Confine, "dumpable")
 }
 
-/// The network namespace may be the host's, and with it the host's abstract sockets (X11, D-Bus).
-/// Landlock shuts them off from Linux 6.12 on; before that this does nothing.
+/// Where the network namespace is the host's, so are its abstract sockets (X11, D-Bus). Landlock shuts them off from
+/// Linux 6.12 on; before that this does nothing. A namespace of the box's own has none of them on any kernel.
 fn scope() {
     use landlock::{CompatLevel, Compatible, Ruleset, RulesetAttr, Scope};
     let ruleset = Ruleset::default()

@@ -8,6 +8,7 @@ use super::sys;
 use rustix::fs::{Mode, OFlags, openat, symlinkat};
 use std::fs::File;
 use std::io::Write;
+use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
@@ -32,7 +33,7 @@ const SHOWN: [&str; 24] = [
     "pki/tls/cert.pem",
     "pki/tls/certs",
     "protocols",
-    "resolv.conf",
+    RESOLVER,
     "services",
     "ssl/cert.pem",
     "ssl/certs",
@@ -41,6 +42,8 @@ const SHOWN: [&str; 24] = [
 ];
 /// Folders whose names carry a version, as the runtimes of languages have them.
 const SHOWN_PREFIXES: [&str; 4] = ["java-", "python3", "perl", "lua"];
+
+const RESOLVER: &str = "resolv.conf";
 
 /// A piece of the host.
 enum Piece {
@@ -58,8 +61,10 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// Looks at the host while it can still be seen.
-    pub(super) fn collect(hostname: &str) -> Isolated<Self> {
+    pub(super) fn collect(hostname: &str, name_server: Option<Ipv4Addr>) -> Isolated<Self> {
         let mut names: Vec<String> = SHOWN.iter().map(|name| (*name).to_owned()).collect();
+        // The name servers of the host are out of reach, and its network's names are its own.
+        names.retain(|name| name_server.is_none() || name != RESOLVER);
         if let Ok(entries) = std::fs::read_dir("/etc") {
             names.extend(
                 entries
@@ -74,7 +79,9 @@ impl Pieces {
                 host.push((name, piece));
             }
         }
-        Ok(Self { host, own: own_files(hostname) })
+        let mut own = own_files(hostname);
+        own.extend(name_server.map(|address| (RESOLVER, format!("nameserver {address}\n"))));
+        Ok(Self { host, own })
     }
 
     /// Builds `/etc` on `target`.

@@ -1,7 +1,7 @@
 //! PID 1 of a box: builds the isolation, starts the program, reaps, passes signals and the end on.
 
 use super::super::wire::channel::Channel;
-use super::super::wire::spec::{AWAKE, Command, End, Event, Order, Step, Task};
+use super::super::wire::spec::{AWAKE, Command, End, Event, Network, Order, Step, Task};
 use super::child::{self, Stdio};
 use super::freezer::Freezer;
 use super::outcome::{During, Isolated};
@@ -29,7 +29,7 @@ fn build(order: &Order, parent: BorrowedFd<'_>) -> Isolated<()> {
     let _cosmetic = rustix::thread::set_name(AWAKE);
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     sys::set_hostname(&order.hostname).during(Step::Setup, "sethostname")?;
-    if order.network_none {
+    if order.network == Network::None {
         sys::loopback_up().during(Step::Setup, "loopback")?;
     }
     root::build(order)?;

@@ -11,11 +11,15 @@ mod freezer;
 mod init;
 mod limits;
 mod mounts;
+mod namespaces;
+mod netlink;
+mod network;
 mod outcome;
 mod proc;
 mod root;
 mod stage;
 mod sys;
+mod tun;
 
 pub(super) use files::LARGEST_CHUNK;
 pub(super) use root::SYSTEM;

@@ -30,7 +30,7 @@ pub(super) fn build(order: &Order) -> Isolated<()> {
             system.push((path, tree));
         }
     }
-    let etc = etc::Pieces::collect(&order.hostname)?;
+    let etc = etc::Pieces::collect(&order.hostname, order.name_server)?;
     let devices = devices::collect()?;
     let root = Tree::at(CWD, ".", TAME, false)?;
 

@@ -1,12 +1,11 @@
 //! The first process on the way in: makes the namespaces, maps the uid, starts PID 1, waits for it.
 
 use super::super::wire::channel::Channel;
-use super::super::wire::spec::{AGENT, Event, Order, Refused, Step};
+use super::super::wire::spec::{Errand, Event, Order, Refused, Step};
 use super::outcome::{During, Isolated};
 use super::sys::{self, Fork};
-use super::{init, limits};
+use super::{init, namespaces, network};
 use rustix::process::{Pid, Signal, WaitOptions};
-use rustix::thread::UnshareFlags;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Entry point of the hidden `local enter`: stdin is the socket to the starter, stdout and stderr are
@@ -27,7 +26,14 @@ fn enter() -> std::io::Result<()> {
     }
     sys::close_range(number + 1, u32::MAX)?;
     let channel = Channel::from_fd(socket);
-    let Some((order, stdin)) = channel.receive::<Order>()? else { return Ok(()) };
+    let (order, stdin) = match channel.receive::<Errand>()? {
+        Some((Errand::Enter(order), stdin)) => (order, stdin),
+        Some((Errand::Network(order), _)) => {
+            return channel
+                .send(&network::make(&channel, &order).map_or_else(Event::Refused, |()| Event::Ready), None);
+        }
+        None => return Ok(()),
+    };
     // Opened before there is a PID 1, which changes what this path leads to for both of us.
     let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     match start(&channel, &order, stdin) {
@@ -39,7 +45,8 @@ fn enter() -> std::io::Result<()> {
 
 /// `Some` in the waiting parent, `None` in a PID 1 that has done its work.
 fn start(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> Isolated<Option<Pid>> {
-    namespaces(order)?;
+    namespaces::of_an_entry(order)?;
+    follow(order.starter)?;
     let (alive, watch) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map(|(read, write)| (write, read))
         .during(Step::Setup, "pipe")?;
@@ -57,40 +64,13 @@ fn start(channel: &Channel, order: &Order, stdin: Option<OwnedFd>) -> Isolated<O
     }
 }
 
-fn namespaces(order: &Order) -> Isolated<()> {
-    let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
-    if uid.is_root() {
-        return Err(Refused { step: Step::DropRoot, detail: "still root".into(), errno: libc::EPERM });
-    }
-    let limits = limits::of_the_host();
-    unshare(UnshareFlags::NEWUSER).during(Step::UserNamespace, "unshare(CLONE_NEWUSER)")?;
-    for (file, text) in [
-        ("/proc/self/setgroups", "deny".to_owned()),
-        ("/proc/self/uid_map", format!("{AGENT} {} 1", uid.as_raw())),
-        ("/proc/self/gid_map", format!("{AGENT} {} 1", gid.as_raw())),
-    ] {
-        std::fs::write(file, text).during(Step::IdMap, file)?;
-    }
-    limits.set();
-    let mut rest = UnshareFlags::NEWNS
-        | UnshareFlags::NEWPID
-        | UnshareFlags::NEWIPC
-        | UnshareFlags::NEWUTS
-        | UnshareFlags::NEWCGROUP;
-    if order.network_none {
-        rest |= UnshareFlags::NEWNET;
-    }
-    unshare(rest).during(Step::Namespaces, "unshare")?;
+/// Makes this process end with its starter; it has to be its child still.
+fn follow(starter: i32) -> Isolated<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).during(Step::Setup, "prctl")?;
-    if rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get()) != Some(order.starter) {
+    if rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get()) != Some(starter) {
         return Err(Refused { step: Step::Setup, detail: "the starter is gone".into(), errno: libc::ESRCH });
     }
     Ok(())
-}
-
-fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
-    // SAFETY: descriptors are not unshared (no CLONE_FILES), and there is one thread only.
-    unsafe { rustix::thread::unshare_unsafe(flags) }
 }
 
 /// Holds nothing of the program's, tells the host who PID 1 is, and ends with it.

@@ -12,7 +12,8 @@ pub(super) enum Fork {
     Parent(rustix::process::Pid),
 }
 
-fn check(result: libc::c_long) -> Result<libc::c_long> {
+/// What a call has given, or why it failed.
+pub(super) fn check(result: libc::c_long) -> Result<libc::c_long> {
     if result < 0 {
         let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
         return Err(Errno::from_raw_os_error(errno));

@@ -11,23 +11,35 @@ use crate::local::boxes::store::BoxStore;
 use crate::local::entry::{environment, probe};
 use crate::local::failure::Result;
 use crate::local::output::OutputMode;
+use crate::local::reach::Reach;
+use crate::local::wire::spec::Network;
 use serde_json::{Value, json};
 
+/// What a program that asks no proxy has to know.
+const PROXY_ONLY: &str = ", by its proxy only: /dev/net/tun cannot be opened here";
+
 pub(super) fn create(store: &BoxStore, args: CreateArgs, mode: OutputMode) -> Result<Exit> {
-    if !args.egress.is_empty() {
-        return Err(Error::usage("--egress: a local box cannot enforce an allow-list, so it takes none")
-            .help("use --network none for a box without any network, or leave --egress out")
-            .into());
-    }
-    let network_none = match args.network.as_deref() {
-        None => false,
-        Some("none") => true,
+    let network = match args.network.as_deref() {
+        None | Some("own") => Network::Own,
+        Some("host") => Network::Host,
+        Some("none") => Network::None,
         Some(other) => {
-            return Err(Error::usage(format!("--network \"{other}\": a local box knows only `none`"))
-                .help("without --network it shares this machine's network")
-                .into());
+            return Err(Error::usage(format!(
+                "--network \"{other}\": a local box knows `own`, `host` and `none`"
+            ))
+            .help("without --network it has a network of its own, with a way out by its egress rules")
+            .into());
         }
     };
+    environment::rules(&args.egress)?;
+    if network != Network::Own && !args.egress.is_empty() {
+        let word = network.word();
+        return Err(Error::usage(format!(
+            "--egress: with --network {word} there is nothing that could keep to it"
+        ))
+        .help("leave --network out, or --egress")
+        .into());
+    }
     if let Some(rootfs) = args.rootfs.as_deref()
         && ![ROOTFS, "devbox:1"].contains(&rootfs)
     {
@@ -44,7 +56,9 @@ pub(super) fn create(store: &BoxStore, args: CreateArgs, mode: OutputMode) -> Re
         shape: args.shape.parse::<LocalShape>()?,
         created_at: now(),
         uid: None,
-        network_none,
+        network: Some(network),
+        network_none: false,
+        egress: args.egress,
         env: environment::parse(&args.env)?,
         auto_pause_after_seconds: args.auto_pause.as_deref().map(shape::auto_pause).transpose()?,
         status: BoxStatus::Running,
@@ -52,14 +66,20 @@ pub(super) fn create(store: &BoxStore, args: CreateArgs, mode: OutputMode) -> Re
         last_resumed_at: None,
     };
     // A box that cannot be entered must not exist.
-    probe::probe_network(meta.network_none)?;
+    let reach = probe::probe_network(network)?;
     let made = create::create(store, meta)?.meta;
     let mut document = json!({ "action": "created" });
     merge(&mut document, made.view());
     merge(&mut document, json!({ "ip": "", "ingress_url": "", "shell_command": "" }));
     mode.show(&document, || {
-        let network = if made.network_none { "none" } else { "this machine's" };
-        format!("Sandbox {} ({})\n  size     {}\n  network  {network}", made.name, made.id, made.shape)
+        let network = match network {
+            Network::Own if made.egress.is_empty() => "its own; out to any public address".into(),
+            Network::Own => format!("its own; out to {}", made.egress.join(", ")),
+            Network::Host => "this machine's".into(),
+            Network::None => "none".to_owned(),
+        };
+        let only = if reach == Reach::ProxyOnly { PROXY_ONLY } else { "" };
+        format!("Sandbox {} ({})\n  size     {}\n  network  {network}{only}", made.name, made.id, made.shape)
     });
     Ok(Exit::DONE)
 }

@@ -6,6 +6,7 @@ use crate::cli::ExecArgs;
 use crate::error::{Error, IoContext};
 use crate::exit::Exit;
 use crate::local::boxes::pause;
+use crate::local::boxes::renew::renew;
 use crate::local::boxes::running::RunPurpose;
 use crate::local::boxes::store::BoxStore;
 use crate::local::entry::enter::{self, BoxProcess, Start};
@@ -24,6 +25,7 @@ const BUFFER_LIMIT: usize = 64 * 1024 * 1024;
 /// Runs it; the program's exit code.
 pub(super) fn exec(store: &BoxStore, args: ExecArgs) -> Result<Exit> {
     let mut found = store.live(&args.reference)?;
+    renew(&mut found)?;
     let own = environment::parse(&args.env)?;
     if let Some((name, _)) =
         own.iter().find(|(name, _)| !found.meta.env.iter().any(|(known, _)| known == name))
@@ -84,6 +86,9 @@ fn run_to_end(mut entry: BoxProcess, source: Option<Box<dyn Read + Send>>, strea
     });
     let (out, err) = (out?, err?);
     let end = entry.wait()?;
+    if let Some(words) = entry.network_lost() {
+        ui::report(&Error::failed(words));
+    }
     if stream {
         return Ok(Exit::of_program(end.code()));
     }

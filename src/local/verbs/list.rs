@@ -15,7 +15,7 @@ pub(super) fn list(store: &BoxStore, args: &ListArgs, mode: OutputMode) -> Resul
     for mut found in store.all()? {
         // A box that is being deleted just now is still shown as it was.
         let _changing = pause::settle(&mut found);
-        rows.push(found.meta.view());
+        rows.push(found.view());
     }
     let destroyed = BoxStatus::Destroyed.word();
     if args.all || args.status.as_deref() == Some(destroyed) {

@@ -15,6 +15,7 @@ use crate::local::boxes::pause;
 use crate::local::boxes::store::{BoxStore, LiveOrGone};
 use crate::local::failure::Result;
 use crate::local::inside;
+use crate::local::keeper;
 use crate::local::output::{self, OutputMode};
 use crate::local::process::supervisor;
 use crate::paths::Paths;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: LocalArgs) -> Exit {
     let verb = match args.command {
         LocalCommand::Enter => return Exit::of_program(inside::main()),
         LocalCommand::Supervise => return supervisor::main(),
+        LocalCommand::Keep => return keeper::serve::main(),
         LocalCommand::Sandbox { verb } => verb,
     };
     let output = args.output.as_deref();
@@ -53,7 +55,7 @@ fn sandbox(verb: SandboxVerb, mode: OutputMode) -> Result<Exit> {
             let view = match store.find(&reference)? {
                 LiveOrGone::Live(mut found) => {
                     pause::settle(&mut found)?;
-                    found.meta.view()
+                    found.view()
                 }
                 LiveOrGone::Gone(gone) => gone.view(),
             };
@@ -91,7 +93,7 @@ fn sandbox(verb: SandboxVerb, mode: OutputMode) -> Result<Exit> {
 /// The action object with the view merged in (docs/measured/createos-cli.md 4.1).
 fn changed(action: &str, found: &LocalBox, mode: OutputMode) {
     let mut document = json!({ "action": action });
-    if let (Value::Object(document), Value::Object(view)) = (&mut document, found.meta.view()) {
+    if let (Value::Object(document), Value::Object(view)) = (&mut document, found.view()) {
         document.extend(view);
     }
     mode.show(&document, || format!("Sandbox {} is {}", found.meta.name, found.meta.status.word()));

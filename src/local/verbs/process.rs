@@ -7,13 +7,14 @@ use crate::exit::Exit;
 use crate::local::boxes::id::LocalProcessId;
 use crate::local::boxes::meta::now;
 use crate::local::boxes::record::{self, KeptOutput, ProcessRecord};
+use crate::local::boxes::renew::renew;
 use crate::local::boxes::signals;
 use crate::local::boxes::store::BoxStore;
 use crate::local::entry::environment;
 use crate::local::failure::{Failure, Result};
 use crate::local::output::{self, OutputMode};
 use crate::local::process::attach;
-use crate::local::process::launch::supervise;
+use crate::local::process::launch::background;
 use crate::local::process::supervisor::{Brief, SupervisorAnswer};
 use crate::local::process::talk::{PATIENCE, ask, talk};
 use crate::local::wire::hello::Hello;
@@ -95,8 +96,9 @@ pub(crate) fn run(store: &BoxStore, verb: ProcessVerb, mode: OutputMode) -> Resu
 }
 
 fn start(store: &BoxStore, args: StartArgs, mode: OutputMode) -> Result<Exit> {
-    let found = store.live(&args.reference)?;
+    let mut found = store.live(&args.reference)?;
     found.must_run()?;
+    renew(&mut found)?;
     let own = environment::parse(&args.env)?;
     let mut argv: Vec<Bytes> = args.command.into_iter().map(OsString::into_vec).collect();
     if argv.is_empty() {
@@ -134,7 +136,7 @@ fn start(store: &BoxStore, args: StartArgs, mode: OutputMode) -> Result<Exit> {
         argv,
         cwd,
     };
-    let record = match supervise(&brief)? {
+    let record = match background("supervise", &brief)? {
         SupervisorAnswer::Started(record) => record,
         SupervisorAnswer::Failed(parts) => return Err(Failure::from_parts(parts)),
     };

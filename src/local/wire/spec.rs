@@ -2,16 +2,74 @@
 
 use crate::ui::terminal::Size;
 use serde::{Deserialize, Serialize};
+use std::net::Ipv4Addr;
 
 /// Bytes that need not be UTF-8: a path, an argument, a variable.
 pub(crate) type Bytes = Vec<u8>;
+
+/// What the first process on the way in is started for; sent once.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Errand {
+    /// Run something in a box.
+    Enter(Order),
+    /// Make the namespaces that the entries of a box join, and hand them out.
+    Network(NetworkOrder),
+}
+
+/// The network of a box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Network {
+    /// A namespace of the box's own, whose way out is ours.
+    Own,
+    /// That of this machine.
+    Host,
+    /// Nothing but a loopback.
+    None,
+}
+
+impl Network {
+    /// The word on the command line.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Host => "host",
+            Self::None => "none",
+        }
+    }
+}
+
+/// What is in the network of a box.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct NetworkOrder {
+    /// Where programs find the proxy, on the box's loopback.
+    pub(crate) proxy: u16,
+    /// Ports of the host's loopback that the box finds on its own.
+    pub(crate) localhost: Vec<u16>,
+}
+
+/// A part of a box's network; its descriptor comes with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Part {
+    /// The user namespace to which the network belongs.
+    User,
+    /// The network namespace.
+    Net,
+    /// The proxy's listener.
+    Proxy,
+    /// A listener for this port of the host's loopback.
+    Localhost(u16),
+    /// The device by which the box's packets come out, where there can be one.
+    Wire,
+}
 
 /// Everything that the inside needs to know, sent once.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) hostname: String,
-    /// An empty network namespace instead of the host's network.
-    pub(crate) network_none: bool,
+    pub(crate) network: Network,
+    /// Who looks names up for a box with a network of its own.
+    pub(crate) name_server: Option<Ipv4Addr>,
     /// Folders among the host's programs that the box sees empty: real paths.
     pub(crate) covered: Vec<Bytes>,
     pub(crate) env: Vec<(Bytes, Bytes)>,
@@ -60,7 +118,9 @@ pub(crate) enum Event {
     },
     /// The box could not be entered. Nothing ran.
     Refused(Refused),
-    /// The isolation is complete.
+    /// A part of the network is made; its descriptor comes with this message.
+    Made(Part),
+    /// The isolation is complete; or all parts of the network have been handed out.
     Ready,
     /// The program runs; a terminal's master comes with this message.
     Started {

@@ -5,6 +5,7 @@ use super::context::Context;
 use crate::command;
 use crate::config::Agent;
 use crate::keys;
+use crate::local::Reach;
 use crate::setup::observe::files::Owner;
 use crate::setup::shim::{self, ShimState};
 
@@ -155,7 +156,11 @@ pub(super) fn local_sandbox(context: &Context<'_>) -> Check {
     let wanted = context.provider.has().isolation;
     match &context.observed.isolation {
         None => Check::skip(id, "it was not tried"),
-        Some(Ok(())) => Check::ok(id, "this machine isolates local boxes"),
+        Some(Ok(Reach::ProxyOnly)) => Check::ok(
+            id,
+            "this machine isolates local boxes; they reach the network by their proxy only: /dev/net/tun cannot be opened",
+        ),
+        Some(Ok(Reach::Everything | Reach::Nothing)) => Check::ok(id, "this machine isolates local boxes"),
         Some(Err(_)) if !cfg!(target_os = "linux") && !wanted => Check::skip(
             id,
             "boxes on this machine (--provider local, try) need Linux; CreateOS microVMs work here",

@@ -10,6 +10,7 @@ use crate::config::{ProviderKind, Settings};
 use crate::createos::{Failure, Provider};
 use crate::error::Error;
 use crate::herdr::{Diagnostics, Herdr};
+use crate::local::Reach;
 use crate::paths::Paths;
 use crate::setup::bundle::ProgramPaths;
 use crate::setup::receipt::Receipt;
@@ -54,7 +55,7 @@ pub(crate) struct Observed {
     /// What an earlier setup did.
     pub(crate) receipt: Result<Option<Receipt>, Error>,
     /// Whether this machine isolates a local box; none when that was not tried.
-    pub(crate) isolation: Option<Result<(), Error>>,
+    pub(crate) isolation: Option<Result<Reach, Error>>,
     /// Boxes that panes are tied to.
     pub(crate) mappings: Result<Vec<Record>, Error>,
 }

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::paths::Paths;
 use crate::setup::change::{Change, FileChange, Line};
 use crate::setup::checks::context::Context;
-use crate::setup::checks::settings::{NOT_LOCAL, let_through};
+use crate::setup::checks::settings::let_through;
 use crate::setup::observe::files::FileSeen;
 use crate::setup::plan::{Plan, Warning};
 use crate::setup::receipt::UserFile;
@@ -108,31 +108,6 @@ fn flag(key: Key) -> &'static str {
         Key::SyncExcludes => "--sync-exclude NAME",
         _ => "--provider NAME",
     }
-}
-
-/// Refuses an egress list where boxes are made on this machine: not one could be made.
-///
-/// # Errors
-/// The flags and `config.json` together, or `config.json` alone where it is kept, ask for both.
-pub(in crate::setup) fn refuse_local_egress(request: &Request, config: &FileSeen) -> Result<()> {
-    let asks_for_both = |settings: &Settings| {
-        settings.provider.is_some_and(|provider| !provider.has().egress)
-            && settings.egress.as_ref().is_some_and(|rules| !rules.is_empty())
-    };
-    let kept = match request.rewrite {
-        Rewrite::Reset => Settings::default(),
-        Rewrite::No | Rewrite::Keep => Settings::salvage(config.contents()).0,
-    };
-    let stays_so = request.rewrite == Rewrite::No && asks_for_both(&kept);
-    if !stays_so && !asks_for_both(&request.settings.clone().over(kept)) {
-        return Ok(());
-    }
-    let error = Error::usage(NOT_LOCAL).help("leave --egress out, or use --provider createos");
-    if request.settings.egress.as_ref().is_some_and(|rules| !rules.is_empty()) {
-        return Err(error);
-    }
-    let empty = request.forced().only("--provider", "local").only("--egress", "none");
-    Err(error.help(format!("the list is in config.json; empty it with: {empty}")))
 }
 
 /// The settings of a file that we write: the four that setup has always written, and what was asked for.

@@ -18,7 +18,7 @@ pub(super) const WRITES: &[&str] = &[
 /// Files outside of `exec` that start programs.
 pub(super) const SPAWNS: &[&str] = &[
     // Rightly: the processes of a box, and who keeps them.
-    "local/entry/enter.rs",
+    "local/entry/spawn.rs",
     "local/inside/sys.rs",
     "local/process/launch.rs",
 ];

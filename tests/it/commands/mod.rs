@@ -215,9 +215,6 @@ fn every_way_out_of_a_refused_setup_works_as_it_is_printed() {
                 "id = \"an.other\"\nname = \"x\"\nversion = \"1\"\nmin_herdr_version = \"0.7.5\"\n";
             home.write("other/herdr-plugin.toml", manifest);
         }),
-        (&["setup", "--provider", "local"], |home| {
-            drop(home.write(SETTINGS, r#"{"egress":["example.com"]}"#))
-        }),
     ];
     for (number, (args, make)) in cases.iter().enumerate() {
         for way in 0.. {

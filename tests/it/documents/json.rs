@@ -125,7 +125,7 @@ fn the_documents_of_upload_and_version_are_as_described() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_documents_of_local_boxes_are_as_described() {
-    let home = Home::new();
+    let home = Home::new().var("HTTPS_PROXY", "http://127.0.0.1:9");
     let run = |args: &[&str]| home.run(&[&["local", "-o", "json", "sandbox"], args].concat()).json();
     let create = ["create", "--shape", "s-1vcpu-1gb", "--name", "a", "--auto-pause", "30m", "--env", "A=1"];
     let created = run(&create);
@@ -142,6 +142,12 @@ fn the_documents_of_local_boxes_are_as_described() {
     processes.extend(run(&["process", "list", "a"]).as_array().expect("a list").clone());
     all_are_documented("process", &processes);
 
+    let wish =
+        "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT 10.0.0.1:80 HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3";
+    let _refused = home.run(&["local", "sandbox", "exec", "a", "--", "bash", "-c", wish]).success();
+    crate::support::eventually("the refusal is known", std::time::Duration::from_secs(60), || {
+        run(&["get", "a"])["refused"].as_array().is_some_and(|refused| !refused.is_empty())
+    });
     let mut sandboxes = vec![created, run(&["pause", "a"]), run(&["resume", "a"]), run(&["get", "a"])];
     sandboxes.extend(run(&["list"]).as_array().expect("a list").clone());
     let pushed =
@@ -151,7 +157,8 @@ fn the_documents_of_local_boxes_are_as_described() {
     assert!(removed.stdout.starts_with("Deleted a ("), "rm has no document: {removed:?}");
     sandboxes.extend(run(&["list", "--all"]).as_array().expect("a list").clone());
     all_are_documented("sandbox", &sandboxes);
-    let errors = [run(&["get", "nobody"]), run(&["create", "--shape", "s-1vcpu-1gb", "--egress", "a.b"])];
+    let errors =
+        [run(&["get", "nobody"]), run(&["create", "--shape", "s-1vcpu-1gb", "--egress", "https://a.b"])];
     all_are_documented("error", &errors);
 }
 

@@ -323,7 +323,7 @@ fn sockets_without_a_path_are_out_of_reach_on_the_shared_network() {
         return; // The kernel is older than 6.12, or has no Landlock: the manual says so.
     }
     for user in User::all() {
-        let made = Sandbox::with(Home::of(user), &[]);
+        let made = Sandbox::with(Home::of(user), &["--network", "host"]);
         let name = format!("createos-sandbox-test-{}", made.id());
         let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).unwrap();
         let _listener = std::os::unix::net::UnixListener::bind_addr(&address).unwrap();

@@ -119,9 +119,11 @@ fn what_cannot_be_done_here_is_refused_and_not_pretended() {
         args.extend(flags);
         home.run(&args)
     };
-    create(&["--egress", "github.com"]).fails(2, "cannot enforce");
+    create(&["--egress", "https://github.com"]).fails(2, "is not accepted");
+    create(&["--network", "none", "--egress", "github.com"]).fails(2, "nothing that could keep to it");
+    create(&["--network", "host", "--egress", "github.com"]).fails(2, "nothing that could keep to it");
     create(&["--rootfs", "debian:13"]).fails(2, "choices: [host]");
-    create(&["--network", "office"]).fails(2, "only `none`");
+    create(&["--network", "office"]).fails(2, "knows `own`, `host` and `none`");
     create(&["--auto-pause", "5s"]).fails(2, "between 1 minute");
     create(&["--name", "a-name-that-is-longer-than-22"]).fails(2, "cannot be the name of a box");
     create(&["--name", "\u{1b}[2J"]).fails(2, "\\x1b[2J");
@@ -252,7 +254,7 @@ fn a_record_of_a_newer_version_is_not_taken_for_a_damaged_one() {
     let meta =
         made.home().path().join(".local/share/createos-sandbox/boxes").join(made.id()).join("meta.json");
     let whole = std::fs::read(&meta).unwrap();
-    std::fs::write(&meta, "{\"version\": 2, \"other\": true}").unwrap();
+    std::fs::write(&meta, "{\"version\": 3, \"other\": true}").unwrap();
     made.run(&["-o", "table", "rm", "--yes", "@"]).fails(1, "newer createos-sandbox");
     std::fs::write(&meta, whole).unwrap();
 }

@@ -3,6 +3,7 @@
 mod isolation;
 mod kernel;
 mod lifecycle;
+mod network;
 mod pause;
 mod process;
 mod remove;

@@ -217,6 +217,9 @@ impl Supervisor {
             Ok(Some(_)) => {}
             Ok(None) | Err(_) => self.end = Some(End::Signal(libc::SIGKILL)),
         }
+        if let (Some(_), Some(words)) = (self.end, self.entry.network_lost()) {
+            self.print(OutputStream::Out, format!("\r\ncreateos-sandbox: {words}\r\n").as_bytes());
+        }
     }
 
     fn accept(&mut self) {
@@ -236,17 +239,22 @@ impl Supervisor {
             Ok(count) => {
                 let stream = *stream;
                 self.touch();
-                if let Some(model) = &mut self.model {
-                    model.feed(&buffer[..count]);
-                }
-                let dropped = self.ring.push(stream, &buffer[..count]);
-                self.served.iter_mut().for_each(|client| client.overtaken(&self.ring, dropped.len()));
-                self.dropped.feed(&dropped);
+                self.print(stream, &buffer[..count]);
                 true
             }
             // EIO is how a terminal ends.
             Err(error) => matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock),
         }
+    }
+
+    /// Keeps output, for those who are attached and those who will be.
+    fn print(&mut self, stream: OutputStream, bytes: &[u8]) {
+        if let Some(model) = &mut self.model {
+            model.feed(bytes);
+        }
+        let dropped = self.ring.push(stream, bytes);
+        self.served.iter_mut().for_each(|client| client.overtaken(&self.ring, dropped.len()));
+        self.dropped.feed(&dropped);
     }
 
     fn feed(&mut self) {

@@ -1,0 +1,31 @@
+//! A box of an earlier version, at its first start after the upgrade.
+
+use super::local_box::LocalBox;
+use super::meta::VERSION;
+use crate::local::failure::Result;
+use crate::local::wire::spec::Network;
+use crate::ui;
+
+/// Brings its record up to date, and says once what is new about it.
+pub(crate) fn renew(found: &mut LocalBox) -> Result<()> {
+    if found.meta.network.is_some() {
+        return Ok(());
+    }
+    let _lock = found.lock()?;
+    found.refresh()?;
+    if found.meta.network.is_some() {
+        return Ok(());
+    }
+    let network = found.meta.network();
+    (found.meta.network, found.meta.version) = (Some(network), VERSION);
+    found.save()?;
+    if network == Network::Own {
+        ui::note(format!(
+            "note: {} has a network of its own now: services of this machine and private networks are out of its reach\n  \
+             a new box reaches what its rules name, such as --egress '*' --egress localhost:5432\n  \
+             --network host gives a new box this machine's network, as it was",
+            found.meta.name
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! Who waits for a name.
+
+use super::connection::Id;
+use crate::network::dns::Question;
+use crate::network::stack::packet::Flow;
+
+/// Somebody who waits for a name.
+pub(super) enum Asker {
+    Connection(Id),
+    Question(Asked),
+}
+
+/// A question to the name server, and how it came.
+pub(super) struct Asked {
+    pub(super) question: Question,
+    pub(super) by: By,
+}
+
+pub(super) enum By {
+    Udp(Flow),
+    Tcp(Id),
+}

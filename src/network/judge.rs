@@ -1,0 +1,348 @@
+//! Whether a box may connect: rules, name, port, address in, yes or the reason out. Nothing else is looked at.
+
+use super::kinds::{self, Kind};
+use crate::config::EgressRule;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// What a program asked for: a name, or an address that it knew itself.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Host {
+    /// Lower case, without a final dot.
+    Name(String),
+    /// Never IPv4 in IPv6's clothes.
+    Address(IpAddr),
+}
+
+/// Where a program wants to connect to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Target {
+    pub(crate) host: Host,
+    pub(crate) port: u16,
+}
+
+/// Why a box may not connect there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// No rule names it.
+    NotListed,
+    /// It is at a place that only a rule with exactly that address opens, or a range of that kind.
+    Place(Kind, IpAddr),
+    /// It is an address of this machine.
+    Own(IpAddr),
+}
+
+impl Host {
+    /// From what a program wrote; `None` when that is neither a name nor an address.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+        if let Ok(address) = bare.parse::<IpAddr>() {
+            return Some(Self::Address(address.to_canonical()));
+        }
+        let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+        let label = |label: &str| {
+            (1..=63).contains(&label.len())
+                && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        };
+        (name.len() <= 253 && name.split('.').all(label)).then_some(Self::Name(name))
+    }
+
+    /// Whether it means this machine: a name that the box's own resolver keeps, and no rule but `localhost` opens.
+    pub(crate) fn is_localhost(&self) -> bool {
+        matches!(self, Self::Name(name) if name == "localhost" || name.ends_with(".localhost"))
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Address(address) => address.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&rule(&self.host, self.port))
+    }
+}
+
+/// The first judgement: the name and the port. A name that passes may be asked for; what it resolves to is judged
+/// by [`address`]. Rules about addresses let no name pass: asking for every name would be a way out.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn name(rules: &[EgressRule], target: &Target) -> Result<(), Refusal> {
+    match &target.host {
+        Host::Address(_) => Ok(()),
+        // `*` is every public address, and this is none.
+        host if host.is_localhost() => {
+            if is_localhost_port(rules, target) {
+                Ok(())
+            } else {
+                Err(Refusal::NotListed)
+            }
+        }
+        Host::Name(name)
+            if rules.is_empty() || rules.iter().any(|rule| rule.lets_pass(name, target.port)) =>
+        {
+            Ok(())
+        }
+        Host::Name(_) => Err(Refusal::NotListed),
+    }
+}
+
+/// Whether a name may be asked for at all: some rule lets it pass on some port.
+pub(crate) fn may_ask(rules: &[EgressRule], name: &str) -> bool {
+    rules.is_empty() || rules.iter().any(|rule| rule.lets_pass(name, rule.port().unwrap_or(443)))
+}
+
+/// The second judgement: the address that will be connected to. `is_own` says whether this machine has it.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn address(
+    rules: &[EgressRule],
+    target: &Target,
+    address: IpAddr,
+    is_own: impl Fn(IpAddr) -> bool,
+) -> Result<(), Refusal> {
+    name(rules, target)?;
+    let address = address.to_canonical();
+    let kind = kinds::kind(address);
+    if target.host.is_localhost() {
+        // The rule says this machine's loopback, whatever the machine's resolver says.
+        return if kind == Kind::Loopback { Ok(()) } else { Err(Refusal::Place(kind, address)) };
+    }
+    let ranges = || rules.iter().filter_map(|rule| rule.range(target.port));
+    let is_exact = ranges().any(|(start, prefix)| {
+        start.to_canonical() == address && prefix == if start.is_ipv4() { 32 } else { 128 }
+    });
+    let has_range = || ranges().any(|range| kinds::is_range_of_that_kind(range, address));
+    let is_public_target = || match target.host {
+        Host::Name(_) => true,
+        Host::Address(_) => {
+            rules.is_empty()
+                || rules.iter().any(EgressRule::is_everything)
+                || ranges().any(|range| kinds::contains(range, address))
+        }
+    };
+    match kind {
+        _ if is_exact => Ok(()),
+        Kind::Metadata => Err(Refusal::Place(kind, address)),
+        Kind::Public if !is_public_target() => Err(Refusal::NotListed),
+        Kind::Public if is_own(address) => Err(Refusal::Own(address)),
+        Kind::Public => Ok(()),
+        Kind::Loopback if has_range() || is_localhost_port(rules, target) => Ok(()),
+        _ if !has_range() => Err(Refusal::Place(kind, address)),
+        // A network's range does not mean the machine in it.
+        _ if is_own(address) => Err(Refusal::Own(address)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a rule `localhost:PORT` means this: that name, or the address that everybody has for it. No other name:
+/// whoever keeps it could point it there.
+fn is_localhost_port(rules: &[EgressRule], target: &Target) -> bool {
+    is_called_localhost(&target.host) && rules.iter().any(|rule| rule.localhost_port() == Some(target.port))
+}
+
+fn is_called_localhost(host: &Host) -> bool {
+    match host {
+        Host::Address(address) => *address == Ipv4Addr::LOCALHOST || *address == Ipv6Addr::LOCALHOST,
+        Host::Name(_) => host.is_localhost(),
+    }
+}
+
+impl Refusal {
+    /// The rules that would let it pass, to be added to those that are there. An empty list means any public
+    /// address, and would mean less with a rule in it: then `*` comes first.
+    pub(crate) fn remedy(self, rules: &[EgressRule], target: &Target) -> Vec<String> {
+        let wanted = match self {
+            Self::NotListed | Self::Place(Kind::Loopback, _) if is_called_localhost(&target.host) => {
+                format!("localhost:{}", target.port)
+            }
+            Self::NotListed => rule(&target.host, target.port),
+            Self::Place(_, address) | Self::Own(address) => rule(&Host::Address(address), target.port),
+        };
+        let everything = rules.is_empty().then(|| "*".to_owned());
+        everything.into_iter().chain([wanted]).collect()
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotListed => f.write_str("no egress rule allows it"),
+            Self::Place(kind, address) => write!(f, "{address} is {}", kind.words()),
+            Self::Own(address) => write!(f, "{address} is this machine"),
+        }
+    }
+}
+
+/// The rule for exactly this.
+fn rule(host: &Host, port: u16) -> String {
+    match host {
+        Host::Address(IpAddr::V6(address)) => format!("[{address}]:{port}"),
+        host => format!("{host}:{port}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rules(text: &str) -> Vec<EgressRule> {
+        text.split_whitespace().map(|rule| rule.parse().unwrap()).collect()
+    }
+
+    fn target(text: &str) -> Target {
+        let (host, port) = text.rsplit_once(':').unwrap();
+        Target { host: Host::parse(host).unwrap(), port: port.parse().unwrap() }
+    }
+
+    /// `name:port=address` or a literal; the machine has 10.9.9.9 and 5.5.5.5.
+    fn judged(rule: &str, asked: &str) -> Result<(), Refusal> {
+        let (asked, resolved) = asked.split_once('=').unwrap_or((asked, ""));
+        let target = target(asked);
+        let literal = match target.host {
+            Host::Address(address) => Some(address),
+            Host::Name(_) => resolved.parse().ok(),
+        };
+        let own = |address: IpAddr| ["10.9.9.9", "5.5.5.5"].contains(&address.to_string().as_str());
+        address(&rules(rule), &target, literal.unwrap(), own)
+    }
+
+    #[test]
+    fn what_the_rules_let_pass() {
+        for (rule, asked) in [
+            ("", "example.org:443=1.1.1.1"),
+            ("", "1.1.1.1:22"),
+            ("", "[2606:4700::1111]:443"),
+            ("*", "example.org:443=1.1.1.1"),
+            ("*", "1.1.1.1:443"),
+            ("*", "example.org:80=64:ff9b::1.1.1.1"),
+            ("example.org", "example.org:22=1.1.1.1"),
+            ("example.org:443", "Example.ORG.:443=1.1.1.1"),
+            ("*.example.org", "a.example.org:443=1.1.1.1"),
+            ("1.1.1.1", "1.1.1.1:443"),
+            ("1.1.1.1", "[::ffff:1.1.1.1]:443"),
+            ("1.0.0.0/8:443", "1.1.1.1:443"),
+            ("0.0.0.0/0", "1.1.1.1:443"),
+            ("* localhost:5432", "localhost:5432=127.0.0.1"),
+            ("* localhost:5432", "localhost:5432=::1"),
+            ("* localhost:5432", "example.org:443=1.1.1.1"),
+            ("localhost:5432", "127.0.0.1:5432"),
+            ("localhost:5432", "[::1]:5432"),
+            ("127.0.0.1:5432", "127.0.0.1:5432"),
+            ("127.0.0.0/8", "127.0.0.1:5432"),
+            ("* 10.1.2.3:5432", "db.example.org:5432=10.1.2.3"),
+            ("10.1.2.3", "10.1.2.3:5432"),
+            ("10.0.0.0/8", "10.1.2.3:5432"),
+            ("10.9.9.9:80", "10.9.9.9:80"),
+            ("5.5.5.5", "5.5.5.5:80"),
+            ("169.254.169.254", "169.254.169.254:80"),
+            ("100.64.0.0/10", "100.64.1.1:80"),
+            ("64:ff9b::a00:1", "[64:ff9b::10.0.0.1]:80"),
+        ] {
+            assert_eq!(judged(rule, asked), Ok(()), "{rule} / {asked}");
+        }
+    }
+
+    #[test]
+    fn what_they_refuse_and_what_would_let_it_pass() {
+        for (rule, asked, remedy) in [
+            ("example.org", "example.com:443=1.1.1.1", "example.com:443"),
+            ("example.org", "a.example.org:443=1.1.1.1", "a.example.org:443"),
+            ("example.org:443", "example.org:80=1.1.1.1", "example.org:80"),
+            ("example.org", "1.1.1.1:443", "1.1.1.1:443"),
+            ("1.1.1.1", "one.example:443=1.1.1.1", "one.example:443"),
+            ("", "localhost:5432=127.0.0.1", "* localhost:5432"),
+            ("*", "localhost:5432=127.0.0.1", "localhost:5432"),
+            ("localhost:5432", "localhost:5433=127.0.0.1", "localhost:5433"),
+            ("* localhost:5432", "rebound.example:5432=127.0.0.1", "127.0.0.1:5432"),
+            ("* localhost:5432", "127.0.0.2:5432", "127.0.0.2:5432"),
+            ("", "127.0.0.1:80", "* localhost:80"),
+            ("", "[::1]:80", "* localhost:80"),
+            ("", "[::ffff:127.0.0.1]:80", "* localhost:80"),
+            ("", "10.1.2.3:80", "* 10.1.2.3:80"),
+            ("*", "db.example.org:5432=10.1.2.3", "10.1.2.3:5432"),
+            ("db.example.org", "db.example.org:5432=10.1.2.3", "10.1.2.3:5432"),
+            ("10.1.2.3", "db.example.org:5432=10.1.2.3", "db.example.org:5432"),
+            ("* 10.1.2.3:80", "10.1.2.3:81", "10.1.2.3:81"),
+            ("0.0.0.0/0", "10.1.2.3:80", "10.1.2.3:80"),
+            ("0.0.0.0/0", "127.0.0.1:80", "localhost:80"),
+            ("8.0.0.0/5", "10.1.2.3:80", "10.1.2.3:80"),
+            ("::/0", "[fd00::1]:80", "[fd00::1]:80"),
+            ("::/0", "[::ffff:10.0.0.1]:80", "10.0.0.1:80"),
+            ("*", "169.254.169.254:80", "169.254.169.254:80"),
+            ("169.254.0.0/16", "169.254.169.254:80", "169.254.169.254:80"),
+            ("*", "meta.example:80=169.254.169.254", "169.254.169.254:80"),
+            ("*", "me.example:80=5.5.5.5", "5.5.5.5:80"),
+            ("5.0.0.0/8", "5.5.5.5:80", "5.5.5.5:80"),
+            ("10.0.0.0/8", "10.9.9.9:80", "10.9.9.9:80"),
+            ("*", "hidden.example:80=2002:0a00:0001::1", "[2002:a00:1::1]:80"),
+            ("*", "hidden.example:80=64:ff9b::7f00:1", "[64:ff9b::7f00:1]:80"),
+            ("*", "hidden.example:80=::ffff:10.0.0.1", "10.0.0.1:80"),
+            ("*", "odd.example:80=0.0.0.0", "0.0.0.0:80"),
+            ("*", "ours.example:80=198.18.0.7", "198.18.0.7:80"),
+            ("*", "[ff02::1]:80", "[ff02::1]:80"),
+        ] {
+            let refusal = judged(rule, asked).expect_err(&format!("{rule} / {asked}"));
+            let target = target(asked.split('=').next().unwrap());
+            assert_eq!(refusal.remedy(&rules(rule), &target).join(" "), remedy, "{rule} / {asked}");
+        }
+    }
+
+    #[test]
+    fn only_a_name_that_a_rule_lets_pass_is_asked_for() {
+        assert!(may_ask(&rules(""), "a.example"));
+        assert!(may_ask(&rules("*"), "a.example"));
+        assert!(may_ask(&rules("a.example:22"), "a.example"));
+        assert!(!may_ask(&rules("a.example 10.0.0.0/8"), "secret.b.example"));
+    }
+
+    #[test]
+    fn names_and_addresses_in_every_clothing() {
+        let parse = |text| Host::parse(text).map(|host| host.to_string());
+        assert_eq!(parse("EXAMPLE.org."), Some("example.org".into()));
+        assert_eq!(parse("[::1]"), Some("::1".into()));
+        assert_eq!(parse("::ffff:10.0.0.1"), Some("10.0.0.1".into()));
+        for bad in ["", ".", "a..b", "a b", "a/b", "a\0b", "ä.example", &"a".repeat(64), "[a]", "a:1", "*.a"]
+        {
+            assert_eq!(parse(bad), None, "{bad:?}");
+        }
+    }
+
+    proptest! {
+        /// Whatever the rules, an address that is not public passes only where a rule is about addresses.
+        #[test]
+        fn names_never_open_what_is_not_public(bits in any::<u32>(), port in 1_u16.., everything in any::<bool>()) {
+            let address = IpAddr::from(bits.to_be_bytes());
+            let rules = rules(if everything { "* a.example *.example" } else { "" });
+            let target = Target { host: Host::Name("a.example".into()), port };
+            let passes = super::address(&rules, &target, address, |_| false).is_ok();
+            prop_assert_eq!(passes, kinds::kind(address) == Kind::Public);
+        }
+
+        /// The remedy is the truth: with it the same connection passes, and what passed before does too.
+        #[test]
+        fn a_remedy_helps(bits in any::<u32>(), port in 1_u16.., by_name in any::<bool>(), list in 0_usize..4) {
+            let address = IpAddr::from(bits.to_be_bytes());
+            let host = if by_name { Host::Name("a.example".into()) } else { Host::Address(address) };
+            let target = Target { host, port };
+            let mut rules = rules(["", "*", "b.example", "10.0.0.0/8"][list]);
+            let judge = |rules: &[EgressRule]| super::address(rules, &target, address, |_| true);
+            for _ in 0..2 {
+                if let Err(refusal) = judge(&rules) {
+                    for rule in refusal.remedy(&rules, &target) {
+                        rules.push(rule.parse().unwrap());
+                    }
+                }
+            }
+            prop_assert_eq!(judge(&rules), Ok(()));
+        }
+    }
+}
