@@ -26,7 +26,7 @@ pub(crate) use account::{KEY_VARIABLES, STORED};
 pub(crate) use failure::Failure;
 pub(crate) use id::{BoxId, BoxName, ProcessId};
 pub(crate) use lifecycle::{CreateSpec, Created};
-pub(crate) use listing::{BoxView, RefusedTarget, Listing, Scope};
+pub(crate) use listing::{BoxView, Listing, RefusedTarget, Scope};
 pub(crate) use process::{ProcessView, StartSpec};
 pub(crate) use program::{NAME as PROGRAM_NAME, Own, official, on_path};
 pub(crate) use provider::Provider;

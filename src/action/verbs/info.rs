@@ -50,9 +50,13 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
         ("egress", egress.unwrap_or_default()),
         ("provider", record.provider.word().to_owned()),
     ];
+    let via = view.as_ref().and_then(|view| view.via.as_deref());
+    let via =
+        via.map(|via| ("way out", format!("by this machine's proxy {via}; rules are about names and ports")));
     let refused =
         view.iter().flat_map(|view| &view.refused).take(REFUSED).map(|refused| ("refused", one(refused)));
-    let rows = rows.into_iter().chain(refused).chain(found.rows()).chain([("note", note.to_owned())]);
+    let rows =
+        rows.into_iter().chain(via).chain(refused).chain(found.rows()).chain([("note", note.to_owned())]);
     let table: Vec<_> = rows
         .filter(|(_, value)| !value.is_empty())
         .map(|(label, value)| format!("  {label:<11}   {}", crate::ui::visible(&value)))

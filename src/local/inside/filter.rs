@@ -7,7 +7,7 @@ use rustix::io::{Errno, Result};
 use std::mem::offset_of;
 
 /// Answered as by a kernel that was built without them.
-const MISSING: [libc::c_long; 13] = [
+const MISSING: [libc::c_long; 17] = [
     libc::SYS_keyctl,
     libc::SYS_add_key,
     libc::SYS_request_key,
@@ -21,7 +21,15 @@ const MISSING: [libc::c_long; 13] = [
     libc::SYS_finit_module,
     libc::SYS_delete_module,
     libc::SYS_quotactl,
+    // What is asked of these, a filter of calls does not see.
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_fanotify_init,
 ];
+/// Sockets that lead past the box's network or deep into the kernel: to virtual machines, its cryptography, raw packets,
+/// and the keys of IPsec.
+const MISSING_SOCKETS: [libc::c_int; 4] = [libc::AF_VSOCK, libc::AF_ALG, libc::AF_PACKET, libc::AF_KEY];
 /// libc lacks it for aarch64 with musl; the kernel's tables give its number.
 const KEXEC_FILE_LOAD: libc::c_long = if cfg!(target_arch = "x86_64") { 320 } else { 294 };
 /// Requests to a terminal that put words into somebody else's mouth: TIOCSTI and TIOCLINUX.
@@ -60,6 +68,13 @@ fn program(architecture: u32) -> Vec<sock_filter> {
     for call in MISSING {
         program.extend([skip_unless(BPF_JEQ, number(call), 0, 1), refuse(libc::ENOSYS)]);
     }
+    let families = u8::try_from(MISSING_SOCKETS.len() * 2 + 2).unwrap_or(u8::MAX);
+    program.push(skip_unless(BPF_JEQ, number(libc::SYS_socket), 0, families));
+    program.push(load(offset_of!(libc::seccomp_data, args)));
+    for family in MISSING_SOCKETS {
+        program.extend([skip_unless(BPF_JEQ, family.cast_unsigned(), 0, 1), refuse(libc::EAFNOSUPPORT)]);
+    }
+    program.push(load(offset_of!(libc::seccomp_data, nr)));
     let requests = u8::try_from(FORBIDDEN_IOCTLS.len() * 2 + 1).unwrap_or(u8::MAX);
     program.push(skip_unless(BPF_JEQ, number(libc::SYS_ioctl), 0, requests));
     // The kernel looks at the lower half of the request only, and so must this: little endian.

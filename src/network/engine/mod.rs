@@ -159,7 +159,10 @@ impl Engine {
             for event in events.drain(..) {
                 let flags = event.flags;
                 match event.data.u64() {
-                    STOP => return Ok(self.tell()),
+                    STOP => {
+                        self.tell();
+                        return Ok(());
+                    }
                     WIRE => has_packets = true,
                     NAMES => self.names_arrived(),
                     door if door < CONNECTIONS => self.accept((door - DOORS) as usize),

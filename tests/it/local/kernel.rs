@@ -34,6 +34,10 @@ fn the_host_s_keys_and_the_kernel_s_own_parts_are_not_there() {
             libc::SYS_open_by_handle_at,
             libc::SYS_init_module,
             libc::SYS_kexec_load,
+            libc::SYS_io_uring_setup,
+            libc::SYS_io_uring_enter,
+            libc::SYS_io_uring_register,
+            libc::SYS_fanotify_init,
         ] {
             assert_eq!(inside(&made, &errno(call)).success().stdout, missing, "{user:?} {call}");
         }
@@ -44,6 +48,14 @@ fn the_host_s_keys_and_the_kernel_s_own_parts_are_not_there() {
             missing,
             "by its x32 number"
         );
+        let socket = |family: libc::c_int| format!("$! = 0; socket(my $s, {family}, 2, 0); print $! + 0;");
+        let unknown = libc::EAFNOSUPPORT.to_string();
+        for family in [libc::AF_VSOCK, libc::AF_ALG, libc::AF_PACKET, libc::AF_KEY] {
+            assert_eq!(inside(&made, &socket(family)).success().stdout, unknown, "{user:?} {family}");
+        }
+        for family in [libc::AF_UNIX, libc::AF_INET] {
+            assert_eq!(inside(&made, &socket(family)).success().stdout, "0", "{user:?} {family}");
+        }
         // Words typed into a terminal by somebody else; no terminal is needed to be refused.
         let tiocsti = "ioctl(STDIN, 0x5412, my $letter = 'x'); print $! + 0";
         assert_eq!(outside(&made, tiocsti).stdout, libc::ENOTTY.to_string());
