@@ -48,7 +48,7 @@ fn the_host_s_keys_and_the_kernel_s_own_parts_are_not_there() {
             missing,
             "by its x32 number"
         );
-        let socket = |family: libc::c_int| format!("$! = 0; socket(my $s, {family}, 2, 0); print $! + 0;");
+        let socket = |family: libc::c_int| format!("print socket(my $s, {family}, 2, 0) ? 0 : $! + 0;");
         let unknown = libc::EAFNOSUPPORT.to_string();
         for family in [libc::AF_VSOCK, libc::AF_ALG, libc::AF_PACKET, libc::AF_KEY] {
             assert_eq!(inside(&made, &socket(family)).success().stdout, unknown, "{user:?} {family}");
