@@ -76,6 +76,12 @@ impl EgressRule {
         self.port.filter(|_| self.target == Target::Host("localhost".into()))
     }
 
+    /// Whether a text is the name of a host: none that a resolver would read as a number, and so as an address.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_host(name: &str) -> bool {
+        is_host(name)
+    }
+
     /// Whether the rule is about addresses, so that it may let pass what no name says.
     pub(crate) fn is_about_addresses(&self) -> bool {
         matches!(self.target, Target::Address(_) | Target::Range(..))
@@ -139,7 +145,8 @@ fn numeric(text: &str) -> Option<Target> {
     Some(Target::Range(address, prefix))
 }
 
-/// A host name of letters, digits and hyphens (RFC 1123), not all digits at the end.
+/// A host name of letters, digits and hyphens (RFC 1123), no number at the end: `127.1` and `0x7f000001` are addresses
+/// to many resolvers.
 fn is_host(name: &str) -> bool {
     let label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -147,9 +154,14 @@ fn is_host(name: &str) -> bool {
             && !label.ends_with('-')
             && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
     };
-    name.len() <= 253
-        && name.split('.').all(label)
-        && !name.rsplit('.').next().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()))
+    name.len() <= 253 && name.split('.').all(label) && !name.rsplit('.').next().is_some_and(is_number)
+}
+
+/// Decimal, octal or hexadecimal.
+fn is_number(label: &str) -> bool {
+    let hexadecimal = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
+    hexadecimal.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))
+        || label.bytes().all(|b| b.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -196,6 +208,8 @@ mod tests {
             "10.0.0.0/33",
             "256.1.1.1",
             "1.2.3",
+            "0x7f000001",
+            "a.0X7F",
             "-a.com",
             "--egress",
         ] {

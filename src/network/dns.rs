@@ -172,6 +172,7 @@ mod tests {
         assert_eq!(code(changed(12, 63)), 1);
         assert_eq!(code(question(&good[..good.len() - 1])), 1);
         assert_eq!(question(&asked("127.0.0.1", A)).unwrap().name, None);
+        assert_eq!(question(&asked("127.1", A)).unwrap().name, None);
         assert_eq!(question(&asked("a b.example", A)).unwrap().name, None);
     }
 

@@ -40,11 +40,16 @@ impl Host {
             return Some(Self::Address(address.to_canonical()));
         }
         let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
-        let label = |label: &str| {
-            (1..=63).contains(&label.len())
-                && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-        };
-        (name.len() <= 253 && name.split('.').all(label)).then_some(Self::Name(name))
+        EgressRule::is_host(&name).then_some(Self::Name(name))
+    }
+
+    /// Whether it is a name of a network's own: no public resolver has it, but the host's proxy may.
+    fn is_homely(&self) -> bool {
+        const HOMELY: [&str; 4] = [".internal", ".local", ".localdomain", ".home.arpa"];
+        match self {
+            Self::Name(name) => !name.contains('.') || HOMELY.iter().any(|end| name.ends_with(end)),
+            Self::Address(_) => false,
+        }
     }
 
     /// Whether it means this machine: a name that the box's own resolver keeps, and no rule but `localhost` opens.
@@ -140,6 +145,28 @@ pub(crate) fn address(
         _ if is_own(address) => Err(Refusal::Own(address)),
         _ => Ok(()),
     }
+}
+
+/// The judgement where the host's own proxy looks a name up. `here` is what the name is on this machine, nothing when it
+/// is not known: all of it must pass, because the proxy may take any. What it finds itself is not seen, so a name of a
+/// network's own needs a rule that says more than `*`.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn by_proxy(
+    rules: &[EgressRule],
+    target: &Target,
+    here: &[IpAddr],
+    is_own: impl Fn(IpAddr) -> bool,
+) -> Result<(), Refusal> {
+    name(rules, target)?;
+    if let Host::Name(name) = &target.host
+        && target.host.is_homely()
+        && !rules.iter().any(|rule| !rule.is_everything() && rule.lets_pass(name, target.port))
+    {
+        return Err(Refusal::NotListed);
+    }
+    here.iter().try_for_each(|found| address(rules, target, *found, &is_own))
 }
 
 /// Whether a rule `localhost:PORT` means this: that name, or the address that everybody has for it. No other name:
@@ -313,6 +340,58 @@ mod tests {
         for bad in ["", ".", "a..b", "a b", "a/b", "a\0b", "ä.example", &"a".repeat(64), "[a]", "a:1", "*.a"]
         {
             assert_eq!(parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_resolver_would_read_as_an_address_is_no_name() {
+        for bad in [
+            "127.1",
+            "127.1.",
+            "2130706433",
+            "0x7f.1",
+            "0x7f000001",
+            "0X7F000001",
+            "127.0x1",
+            "0x",
+            "017700000001",
+            "1.2.3.4.5",
+            "-a.example",
+            "--force",
+        ] {
+            assert_eq!(Host::parse(bad), None, "{bad:?}");
+        }
+        for good in ["1.example", "0xg", "3com.example", "a_b.example", "127.0.0.1.nip.example"] {
+            assert!(matches!(Host::parse(good), Some(Host::Name(_))), "{good:?}");
+        }
+    }
+
+    #[test]
+    fn by_the_hosts_proxy_a_name_passes_that_is_not_known_here_to_lead_home() {
+        for (rule, asked, here, passes) in [
+            ("", "example.org:443", "", true),
+            ("*", "example.org:443", "1.1.1.1", true),
+            ("example.org", "example.org:22", "1.1.1.1 2606:4700::1111", true),
+            ("", "localtest.example:5432", "127.0.0.1", false),
+            ("*", "localtest.example:5432", "::1", false),
+            ("*", "both.example:443", "1.1.1.1 10.1.2.3", false),
+            ("* 10.1.2.3", "both.example:443", "1.1.1.1 10.1.2.3", true),
+            ("*", "meta.example:80", "169.254.169.254", false),
+            ("*", "me.example:80", "5.5.5.5", false),
+            ("example.org", "example.com:443", "", false),
+            ("", "nas:80", "", false),
+            ("*", "ip6-localhost:80", "", false),
+            ("*", "metadata.google.internal:80", "", false),
+            ("*", "printer.local:631", "", false),
+            ("* nas:80", "nas:80", "", true),
+            ("nas:80", "nas:81", "", false),
+            ("*.google.internal", "metadata.google.internal:80", "", true),
+            ("*.google.internal", "metadata.google.internal:80", "169.254.169.254", false),
+        ] {
+            let here: Vec<IpAddr> = here.split_whitespace().map(|found| found.parse().unwrap()).collect();
+            let own = |address: IpAddr| address.to_string() == "5.5.5.5";
+            let judged = by_proxy(&rules(rule), &target(asked), &here, own);
+            assert_eq!(judged.is_ok(), passes, "{rule} / {asked} / {here:?}");
         }
     }
 

@@ -10,6 +10,13 @@ pub(super) enum Asker {
     Question(Asked),
 }
 
+impl Asker {
+    /// Whether it is this connection.
+    pub(super) fn is(&self, id: Id) -> bool {
+        matches!(self, Self::Connection(known) if *known == id)
+    }
+}
+
 /// A question to the name server, and how it came.
 pub(super) struct Asked {
     pub(super) question: Question,

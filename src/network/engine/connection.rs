@@ -43,6 +43,8 @@ pub(super) enum Front {
 pub(super) enum Phase {
     /// The box says where it wants to.
     Head { said: Vec<u8>, greeted: bool },
+    /// The target's name is looked up only to judge it: the host's proxy will look it up itself.
+    Judging,
     /// A name is looked up: the target's, or that of the host's proxy.
     Resolving,
     /// The host's side is on its way, to the first of these; then come the others.

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// So long one of several addresses may take to answer; the last one takes what the system gives it.
 const ONE_OF_SEVERAL: Duration = Duration::from_secs(5);
+/// So long a name may take to be known here where the host's proxy looks it up: many such hosts have no other resolver.
+const KNOWN_HERE: Duration = Duration::from_secs(2);
 /// So long the host's proxy may take to answer.
 const TALK: Duration = Duration::from_secs(60);
 /// The box's own probes end at this machine; the host's side has its own.
@@ -34,12 +36,21 @@ impl Engine {
             let addresses = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
             return self.connect(id, connection, &addresses);
         }
-        let name = match (self.way.via(&target), &target.host) {
-            (Some(via), _) => via.host.clone(),
-            (None, Host::Name(name)) => name.clone(),
-            (None, Host::Address(address)) => return self.connect(id, connection, &[*address]),
-        };
-        connection.phase = Phase::Resolving;
+        let via = self.way.via(&target).map(|via| via.host.clone());
+        match (via, target.host) {
+            (Some(_), Host::Name(name)) => {
+                connection.deadline = Some(Instant::now() + KNOWN_HERE);
+                self.look_up(id, connection, Phase::Judging, name)
+            }
+            (Some(name), Host::Address(_)) | (None, Host::Name(name)) => {
+                self.look_up(id, connection, Phase::Resolving, name)
+            }
+            (None, Host::Address(address)) => self.connect(id, connection, &[address]),
+        }
+    }
+
+    fn look_up(&mut self, id: Id, connection: &mut Connection, phase: Phase, name: String) -> Turn {
+        connection.phase = phase;
         match self.resolver.look(&name) {
             Some(found) => self.resolved(id, connection, &found),
             None => {
@@ -49,9 +60,23 @@ impl Engine {
         }
     }
 
+    /// Judges a name that the host's proxy will look up, by what it is here, and goes on to the proxy.
+    fn judged_here(&mut self, id: Id, connection: &mut Connection, found: &Found) -> Turn {
+        connection.deadline = None;
+        let Some(target) = connection.target.clone() else { return Turn::Broken };
+        // What is not known here, or not now, goes by its name.
+        let here = found.as_deref().unwrap_or_default();
+        if let Err(refusal) = judge::by_proxy(&self.rules, &target, here, own::is_own) {
+            return self.refused(connection, refusal);
+        }
+        let Some(via) = self.way.via(&target).map(|via| via.host.clone()) else { return Turn::Broken };
+        self.look_up(id, connection, Phase::Resolving, via)
+    }
+
     /// The name is known.
     pub(super) fn resolved(&mut self, id: Id, connection: &mut Connection, found: &Found) -> Turn {
         match found {
+            found if matches!(connection.phase, Phase::Judging) => self.judged_here(id, connection, found),
             Ok(addresses) if !addresses.is_empty() => {
                 let addresses = addresses.clone();
                 self.connect(id, connection, &addresses)
@@ -128,6 +153,11 @@ impl Engine {
         let late = || io::Error::from(io::ErrorKind::TimedOut);
         let turn = match connection.phase {
             Phase::Connecting(_) => self.try_next(id, &mut connection, late()),
+            Phase::Judging => {
+                // It does not wait for that name any more, but for another one.
+                self.waiting.values_mut().for_each(|askers| askers.retain(|asker| !asker.is(id)));
+                self.judged_here(id, &mut connection, &Err(()))
+            }
             Phase::Talking(..) => self.fails(&mut connection, &Failure::System(late())),
             Phase::Farewell => Turn::Over,
             _ => Turn::Broken,
@@ -201,7 +231,7 @@ impl Engine {
                     Asker::Connection(id) => {
                         let Some(mut connection) = self.connections.remove(&id) else { continue };
                         let turn = match connection.phase {
-                            Phase::Resolving => self.resolved(id, &mut connection, &found),
+                            Phase::Judging | Phase::Resolving => self.resolved(id, &mut connection, &found),
                             _ => Turn::Waits,
                         };
                         self.put_back(id, connection, turn);

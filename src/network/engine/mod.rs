@@ -215,7 +215,7 @@ impl Engine {
         }
         match connection.phase {
             Phase::Head { .. } => self.read_head(id, connection),
-            Phase::Resolving => Turn::Waits,
+            Phase::Judging | Phase::Resolving => Turn::Waits,
             Phase::Connecting(_) => self.look_connected(id, connection),
             Phase::Talking(..) => self.talk(connection),
             Phase::Open => self.pass_on(connection),

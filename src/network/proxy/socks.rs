@@ -88,7 +88,6 @@ mod tests {
         for (kind, target) in [
             (&[1, 10, 0, 0, 1][..], "10.0.0.1:443"),
             (b"\x03\x0bExample.org", "example.org:443"),
-            (b"\x03\x091.2.3.4.5", "1.2.3.4.5:443"),
             (b"\x03\x077.0.0.1", "7.0.0.1:443"),
             (b"\x03\x03::1", "[::1]:443"),
             (&[4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], "[::1]:443"),
@@ -118,6 +117,8 @@ mod tests {
         assert_eq!(code(&[5, 1, 0, 2, 1, 2, 3, 4, 0, 80]), 8);
         assert_eq!(code(&[5, 1, 0, 1, 1, 2, 3, 4, 0, 0]), 1, "port 0");
         assert_eq!(code(&[5, 1, 0, 3, 2, 0xff, 0xfe, 0, 80]), 1);
+        assert_eq!(code(b"\x05\x01\x00\x03\x091.2.3.4.5\x00\x50"), 1, "no address, and no name");
+        assert_eq!(code(b"\x05\x01\x00\x03\x05127.1\x00\x50"), 1, "an address to some");
         assert_eq!(failed(Tongue::Socks, &Failure::Refused("no".into()))[1], 2);
         let refused = std::io::Error::from_raw_os_error(libc::ECONNREFUSED);
         assert_eq!(failed(Tongue::Socks, &Failure::System(refused))[1], 5);

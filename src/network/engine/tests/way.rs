@@ -36,8 +36,12 @@ fn rules_are_judged_by_name_and_the_hosts_proxy_looks_the_name_up() {
     let variable = format!("http://user:word@127.0.0.1:{via}");
     let way = Way::from_variables(|name| (name == "HTTPS_PROXY").then(|| variable.clone())).unwrap();
     fn names(name: &str) -> Found {
-        assert_eq!(name, "127.0.0.1", "only the proxy is looked up here");
-        Ok(vec![[127, 0, 0, 1].into()])
+        match name {
+            // As hosts with nothing but a proxy have it: they know no other name.
+            "far.example" => Ok(vec![]),
+            "127.0.0.1" => Ok(vec![[127, 0, 0, 1].into()]),
+            _ => panic!("{name} is looked up here"),
+        }
     }
     let (running, mut inside) = run(Start { rules: "far.example".into(), way, names, ..Start::default() });
     let address = inside.resolve("far.example");
@@ -58,4 +62,44 @@ fn rules_are_judged_by_name_and_the_hosts_proxy_looks_the_name_up() {
     let other = inside.resolve("other.example");
     inside.is_refused(other, port);
     assert_eq!(running.refused(1), [format!("1 other.example:{port}: other.example:{port}")]);
+}
+
+#[test]
+fn a_name_that_is_known_here_to_lead_home_does_not_go_to_the_hosts_proxy() {
+    let port = server("127.0.0.1", echo);
+    let asked = Arc::<Mutex<Vec<String>>>::default();
+    let via = proxy(Arc::clone(&asked));
+    let variable = format!("http://127.0.0.1:{via}");
+    let way = Way::from_variables(|name| (name == "HTTPS_PROXY").then(|| variable.clone())).unwrap();
+    fn names(name: &str) -> Found {
+        match name {
+            "home.example" | "127.0.0.1" => Ok(vec![[127, 0, 0, 1].into()]),
+            // No resolver at all: it goes by its name.
+            "far.example" => Err(()),
+            _ => Ok(vec![]),
+        }
+    }
+    let (running, mut inside) = run(Start { way, names, ..Start::default() });
+    let said = |target: String| {
+        let mut stream = TcpStream::connect(running.proxy).unwrap();
+        write!(stream, "CONNECT {target} HTTP/1.1\r\n\r\n").unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).unwrap();
+        said
+    };
+    for (target, status) in [
+        (format!("127.1:{port}"), 400),
+        (format!("2130706433:{port}"), 400),
+        (format!("home.example:{port}"), 403),
+        (format!("nas:{port}"), 403),
+        (format!("metadata.google.internal:{port}"), 403),
+        (format!("far.example:{port}"), 200),
+    ] {
+        let answer = said(target.clone());
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{target}: {answer}");
+    }
+    let address = inside.resolve("home.example");
+    inside.is_refused(address, port);
+    assert_eq!(asked.lock().unwrap().len(), 1, "{asked:?}");
 }
