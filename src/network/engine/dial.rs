@@ -1,6 +1,5 @@
 //! The host's side of a connection: judged, looked up, judged again, connected.
 
-use super::asker::Asker;
 use super::connection::{Connection, Id, Phase, Socket};
 use super::{Engine, Turn};
 use crate::network::judge::{self, Host};
@@ -54,7 +53,7 @@ impl Engine {
         match self.resolver.look(&name) {
             Some(found) => self.resolved(id, connection, &found),
             None => {
-                self.waiting.entry(name).or_default().push(Asker::Connection(id));
+                self.waiting.connection(name, id);
                 Turn::Waits
             }
         }
@@ -155,7 +154,7 @@ impl Engine {
             Phase::Connecting(_) => self.try_next(id, &mut connection, late()),
             Phase::Judging => {
                 // It does not wait for that name any more, but for another one.
-                self.waiting.values_mut().for_each(|askers| askers.retain(|asker| !asker.is(id)));
+                self.waiting.forget(id);
                 self.judged_here(id, &mut connection, &Err(()))
             }
             Phase::Talking(..) => self.fails(&mut connection, &Failure::System(late())),
@@ -226,18 +225,17 @@ impl Engine {
     /// Names that were asked for are known now.
     pub(super) fn names_arrived(&mut self) {
         for (name, found) in self.resolver.arrived() {
-            for asker in self.waiting.remove(&name).unwrap_or_default() {
-                match asker {
-                    Asker::Connection(id) => {
-                        let Some(mut connection) = self.connections.remove(&id) else { continue };
-                        let turn = match connection.phase {
-                            Phase::Judging | Phase::Resolving => self.resolved(id, &mut connection, &found),
-                            _ => Turn::Waits,
-                        };
-                        self.put_back(id, connection, turn);
-                    }
-                    Asker::Question(question) => self.answer_name(&question, &name, &found),
-                }
+            let askers = self.waiting.take(&name);
+            for id in askers.connections {
+                let Some(mut connection) = self.connections.remove(&id) else { continue };
+                let turn = match connection.phase {
+                    Phase::Judging | Phase::Resolving => self.resolved(id, &mut connection, &found),
+                    _ => Turn::Waits,
+                };
+                self.put_back(id, connection, turn);
+            }
+            for question in askers.questions {
+                self.answer_name(&question, &name, &found);
             }
         }
     }

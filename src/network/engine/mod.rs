@@ -21,7 +21,7 @@ use super::stack::wire::{Room, Wire};
 use super::stack::{end::End, packet::Flow};
 use super::way::Way;
 use crate::config::EgressRule;
-use asker::{Asked, Asker};
+use asker::{Asked, Waiting};
 use connection::{Connection, Front, Id, Phase, Socket};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -66,7 +66,7 @@ pub(crate) struct Engine {
     epoll: OwnedFd,
     connections: HashMap<Id, Box<Connection>>,
     flows: HashMap<Flow, Id>,
-    waiting: HashMap<String, Vec<Asker>>,
+    waiting: Waiting,
     next: Id,
     /// Those that have something to do.
     ready: VecDeque<Id>,
@@ -125,7 +125,7 @@ impl Engine {
             epoll,
             connections: HashMap::new(),
             flows: HashMap::new(),
-            waiting: HashMap::new(),
+            waiting: Waiting::default(),
             next: CONNECTIONS,
             ready: VecDeque::new(),
             timers: BTreeSet::new(),
@@ -268,6 +268,9 @@ impl Engine {
                 end.socket().abort();
             }
             self.flows.remove(flow);
+        }
+        if matches!(connection.phase, Phase::Judging | Phase::Resolving) {
+            self.waiting.forget(id);
         }
         self.say(&mut connection);
         if is_broken {

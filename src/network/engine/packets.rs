@@ -1,6 +1,6 @@
 //! The second door: the box's packets, and the name server that they find.
 
-use super::asker::{Asked, Asker, By};
+use super::asker::{Asked, By};
 use super::connection::{Connection, Front, Id, Phase};
 use super::{End, Engine, Flow, Turn};
 use crate::network::dns::{self, Answer};
@@ -135,7 +135,11 @@ impl Engine {
         }
         match self.resolver.look(&name) {
             Some(found) => self.answer_name(&asked, &name, &found),
-            None => self.waiting.entry(name).or_default().push(Asker::Question(asked)),
+            None => match self.waiting.question(name, asked) {
+                // Too many wait: one that came by packet is dropped, as on any crowded wire.
+                Err(asked) if matches!(asked.by, By::Tcp(_)) => self.reply(&asked, Answer::Failed),
+                Ok(()) | Err(_) => {}
+            },
         }
     }
 
