@@ -4,12 +4,13 @@ use crate::error::{IoContext, Result};
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// An exclusive lock; released when dropped or when the process dies.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only held"))]
+    file: File,
 }
 
 impl Lock {
@@ -22,9 +23,20 @@ impl Lock {
             let file = open(path)?;
             file.lock().at("lock", path)?;
             if is_at(&file, path) {
-                return Ok(Self { _file: file });
+                return Ok(Self { file });
             }
         }
+    }
+
+    /// Writes down who holds it, for those who find it held.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn sign(&self, words: &str) -> std::io::Result<()> {
+        use std::os::unix::fs::FileExt;
+        self.file.set_len(0)?;
+        self.file.write_all_at(words.as_bytes(), 0)
     }
 
     /// Whether the lock is held. Looking takes it shared, so that two processes that look do not see each other.
@@ -47,14 +59,22 @@ impl Lock {
     /// # Errors
     /// The file cannot be opened, created or locked.
     pub(crate) fn take_soon(path: &Path) -> Result<Option<Self>> {
-        const LOOKS: u32 = 25;
-        for _ in 0..LOOKS {
-            if let Some(lock) = Self::try_take(path)? {
-                return Ok(Some(lock));
+        Self::take_within(path, Duration::from_millis(250))
+    }
+
+    /// As [`Lock::try_take`], but tries again for so long.
+    ///
+    /// # Errors
+    /// The file cannot be opened, created or locked.
+    pub(crate) fn take_within(path: &Path, patience: Duration) -> Result<Option<Self>> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let taken = Self::try_take(path)?;
+            if taken.is_some() || Instant::now() >= deadline {
+                return Ok(taken);
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        Ok(None)
     }
 
     /// Takes the lock; `None` when it is held.
@@ -65,7 +85,7 @@ impl Lock {
         loop {
             let file = open(path)?;
             match file.try_lock() {
-                Ok(()) if is_at(&file, path) => return Ok(Some(Self { _file: file })),
+                Ok(()) if is_at(&file, path) => return Ok(Some(Self { file })),
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(source)) => return Err(source).at("lock", path),

@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 const CONTROL: &str = "control";
 /// How long the end of a killed process may take.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long what keeps the network may take to see by itself that nobody needs it any more.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// A box process on record, until dropped.
 #[derive(Debug)]
@@ -106,8 +108,7 @@ pub(crate) fn end_all(folder: &Path) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     kill_all(folder)?;
     let supervised = std::fs::read_dir(&processes).if_there().at("read", &processes)?;
-    let locks = supervised.into_iter().flatten().flatten().map(|entry| entry.path());
-    for path in locks.chain(Some(folder.join(KEEPER_LOCK)).filter(|path| path.exists())) {
+    for path in supervised.into_iter().flatten().flatten().map(|entry| entry.path()) {
         while path.extension().is_some_and(|end| end == "lock") && Lock::try_take(&path)?.is_none() {
             if Instant::now() > deadline {
                 return Err(stuck());
@@ -115,7 +116,43 @@ pub(crate) fn end_all(folder: &Path) -> Result<()> {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
+    end_keeper(&folder.join(KEEPER_LOCK), deadline)
+}
+
+/// Waits for the end of what keeps the network, and brings it about: an entry whose process on the host is stopped never
+/// gives its part in it back.
+fn end_keeper(lock: &Path, deadline: Instant) -> Result<()> {
+    let grace = Instant::now() + GRACE;
+    while lock.exists() && Lock::try_take(lock)?.is_none() {
+        let now = Instant::now();
+        if now > deadline {
+            return Err(stuck());
+        }
+        if now > grace
+            && let Some((_, keeper)) = holder(lock)
+        {
+            let _just_ended = pidfd_send_signal(&keeper, Signal::KILL);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
     Ok(())
+}
+
+/// Writes down in a lock that this process holds it.
+pub(crate) fn sign(lock: &Lock) {
+    let me = rustix::process::getpid();
+    if let Some(born) = start_time(me) {
+        // On a full disk nobody knows who it is; it holds all the same.
+        let _unsigned = lock.sign(&format!("{} {born}", me.as_raw_nonzero()));
+    }
+}
+
+/// The living process that has signed a lock; it holds it, if anybody does.
+pub(crate) fn holder(lock: &Path) -> Option<(Pid, OwnedFd)> {
+    let text = std::fs::read_to_string(lock).ok()?;
+    let (pid, born) = text.split_once(' ')?;
+    let pid = Pid::from_raw(pid.parse().ok()?)?;
+    Some((pid, open(pid, born.parse().ok()?)?))
 }
 
 /// Says a word to every PID 1 and waits until all call themselves `name`, which says that they have
@@ -218,5 +255,34 @@ mod tests {
         let born = start_time(me).unwrap();
         assert!(open(me, born).is_some());
         assert!(open(me, born + 1).is_none());
+    }
+
+    #[test]
+    fn who_holds_a_lock_has_signed_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(KEEPER_LOCK);
+        assert!(holder(&path).is_none());
+        let lock = Lock::try_take(&path).unwrap().unwrap();
+        assert!(holder(&path).is_none());
+        sign(&lock);
+        assert_eq!(holder(&path).unwrap().0, rustix::process::getpid());
+        std::fs::write(&path, format!("{} 1", rustix::process::getpid().as_raw_nonzero())).unwrap();
+        assert!(holder(&path).is_none(), "an earlier process with this number");
+    }
+
+    #[test]
+    fn a_keeper_that_does_not_end_is_ended_with_its_box() {
+        use std::os::unix::process::ExitStatusExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(KEEPER_LOCK);
+        let file = File::create(&path).unwrap();
+        file.lock().unwrap();
+        // The lock is that of the open file, which the child has too.
+        let mut keeper = std::process::Command::new("sleep").arg("600").stdin(file).spawn().unwrap();
+        let pid = Pid::from_child(&keeper);
+        std::fs::write(&path, format!("{} {}", pid.as_raw_nonzero(), start_time(pid).unwrap())).unwrap();
+        rustix::process::kill_process(pid, Signal::STOP).unwrap();
+        end_all(dir.path()).unwrap();
+        assert_eq!(keeper.wait().unwrap().signal(), Some(libc::SIGKILL));
     }
 }

@@ -9,6 +9,7 @@ use crate::error::{Error, IoContext};
 use crate::exit::Exit;
 use crate::fs::Lock;
 use crate::local::boxes::local_box::KEEPER_LOCK;
+use crate::local::boxes::running;
 use crate::local::entry::environment;
 use crate::local::entry::spawn::Shared;
 use crate::local::failure::Result;
@@ -73,6 +74,7 @@ impl Keeper {
         let wrong = |source: io::Error| Error::failed(format!("could not keep the box's network: {source}"));
         // An earlier one is on its way out.
         let lock = Lock::wait(&brief.folder.join(KEEPER_LOCK))?;
+        running::sign(&lock);
         let rules = environment::rules(&brief.egress)?;
         let variable = |name: &str| {
             brief.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
