@@ -17,7 +17,10 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+/// So long a keeper may take to give its part. The box's lock is held meanwhile.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// So often a keeper may go while we come.
 const TRIES: usize = 3;
 
@@ -35,7 +38,7 @@ pub(crate) struct Lease {
 pub(crate) fn take(found: &LocalBox) -> Result<(Lease, Shared)> {
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for _ in 0..TRIES {
-        match connect(found.folder()).and_then(receive) {
+        match connect(found.folder()).and_then(|channel| receive(channel, PATIENCE)) {
             Ok(taken) => return Ok(taken),
             Err(error) => last = error,
         }
@@ -74,12 +77,15 @@ pub(super) fn socket(folder: &OwnedFd) -> String {
     format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd())
 }
 
-fn receive(channel: Channel) -> io::Result<(Lease, Shared)> {
+fn receive(channel: Channel, patience: Duration) -> io::Result<(Lease, Shared)> {
+    channel.set_patience(Some(patience))?;
     let part = |wanted: Hand| match channel.receive::<Hand>()? {
         Some((hand, Some(fd))) if hand == wanted => Ok(fd),
         _ => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
     };
     let shared = Shared { user: part(Hand::User)?, net: part(Hand::Net)? };
+    // From now on only its end is waited for.
+    channel.set_patience(None)?;
     Ok((Lease { stream: channel.into_fd().into(), lost: Arc::default() }, shared))
 }
 
@@ -106,5 +112,28 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let _gone = self.stream.shutdown(Shutdown::Both);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn a_keeper_that_says_nothing_is_not_waited_for_without_an_end() {
+        let (ours, _theirs) = Channel::pair().unwrap();
+        let error = receive(ours, Duration::from_millis(20)).expect_err("nothing was given");
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn the_end_of_a_lease_is_waited_for_however_long_it_takes() {
+        let (ours, theirs) = Channel::pair().unwrap();
+        let null = std::fs::File::open("/dev/null").unwrap();
+        theirs.send(&Hand::User, Some(null.as_fd())).unwrap();
+        theirs.send(&Hand::Net, Some(null.as_fd())).unwrap();
+        let (lease, _shared) = receive(ours, Duration::from_millis(20)).unwrap();
+        assert_eq!(lease.stream.read_timeout().unwrap(), None);
     }
 }

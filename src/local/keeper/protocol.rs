@@ -35,3 +35,30 @@ pub(crate) enum Hand {
 
 /// Where it listens, in the box's folder.
 pub(crate) const SOCKET: &str = "keeper";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    fn written(value: &impl Serialize) -> String {
+        serde_json::to_string(value).unwrap()
+    }
+
+    #[test]
+    fn the_words_stay_the_same_from_version_to_version() {
+        let brief = Brief {
+            folder: "/boxes/a".into(),
+            uid: Some(1),
+            egress: vec!["*".into()],
+            variables: vec![("NO_PROXY".into(), "a".into())],
+        };
+        let words = r#"{"folder":"/boxes/a","uid":1,"egress":["*"],"variables":[["NO_PROXY","a"]]}"#;
+        assert_eq!(written(&brief), words);
+        assert_eq!([written(&Hand::User), written(&Hand::Net)], [r#""User""#, r#""Net""#]);
+        assert_eq!(written(&KeeperAnswer::Keeps), r#""Keeps""#);
+        let failed = KeeperAnswer::Failed(failure::Failure::from(Error::failed("no")).into_parts());
+        let words = r#"{"Failed":{"code":"error","exit":1,"message":"no","facts":[],"hints":[]}}"#;
+        assert_eq!(written(&failed), words);
+    }
+}

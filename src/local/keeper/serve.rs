@@ -31,6 +31,8 @@ use std::time::{Duration, Instant};
 
 /// So long the entry for which it was started may take to come.
 const FIRST: Duration = Duration::from_secs(10);
+/// So long an earlier one may be on its way out. Who waits for us has the box's lock.
+const EARLIER: Duration = Duration::from_secs(10);
 /// Between two tries to end while somebody has the box's lock, who may be about to enter.
 const AGAIN: Duration = Duration::from_millis(20);
 
@@ -72,8 +74,8 @@ struct Keeper {
 impl Keeper {
     fn start(brief: Brief) -> Result<Self> {
         let wrong = |source: io::Error| Error::failed(format!("could not keep the box's network: {source}"));
-        // An earlier one is on its way out.
-        let lock = Lock::wait(&brief.folder.join(KEEPER_LOCK))?;
+        let path = brief.folder.join(KEEPER_LOCK);
+        let lock = Lock::take_within(&path, EARLIER)?.ok_or_else(|| held(&path))?;
         running::sign(&lock);
         let rules = environment::rules(&brief.egress)?;
         let variable = |name: &str| {
@@ -172,7 +174,13 @@ impl Keeper {
     }
 
     fn accept(&mut self) {
-        while let Ok((stream, _)) = self.listener.accept() {
+        loop {
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // Out of descriptors or memory: who has come still waits, and this must not run in circles.
+                Err(_) => return std::thread::sleep(AGAIN),
+            };
             let give = || {
                 let channel = Channel::from_fd(stream.try_clone()?.into());
                 channel.send(&Hand::User, Some(self.shared.user.as_fd()))?;
@@ -198,6 +206,18 @@ impl Keeper {
             }
             Err(_) => true,
         }
+    }
+}
+
+/// An earlier keeper neither serves nor ends.
+fn held(lock: &Path) -> Error {
+    let error = Error::failed("what keeps the box's network does not answer, and does not end");
+    match running::holder(lock) {
+        Some((pid, _)) => error.help(format!(
+            "if it is stopped, continue it: kill -CONT {pid}; kill {pid} ends it, and every program in the box",
+            pid = pid.as_raw_nonzero()
+        )),
+        None => error.help("try again"),
     }
 }
 

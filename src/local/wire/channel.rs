@@ -11,6 +11,7 @@ use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 /// No message is larger: an argv is at most 2 MiB, and JSON writes a byte as up to four.
 const LARGEST: u32 = 16 * 1024 * 1024;
@@ -34,6 +35,11 @@ impl Channel {
     /// Another handle of the same end.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         self.0.try_clone().map(Self)
+    }
+
+    /// How long it waits for what the other side says; for ever with `None`.
+    pub(crate) fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
+        self.0.set_read_timeout(patience)
     }
 
     /// The descriptor, to be inherited.
