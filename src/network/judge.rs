@@ -1,6 +1,7 @@
 //! Whether a box may connect: rules, name, port, address in, yes or the reason out. Nothing else is looked at.
 
 use super::kinds::{self, Kind};
+use super::own::{Near, WIDEST};
 use crate::config::EgressRule;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -30,6 +31,8 @@ pub(crate) enum Refusal {
     Place(Kind, IpAddr),
     /// It is an address of this machine.
     Own(IpAddr),
+    /// It is one of a network that this machine is in.
+    Neighbour(IpAddr),
 }
 
 impl Host {
@@ -103,7 +106,7 @@ pub(crate) fn may_ask(rules: &[EgressRule], name: &str) -> bool {
     rules.is_empty() || rules.iter().any(|rule| rule.lets_pass(name, rule.port().unwrap_or(443)))
 }
 
-/// The second judgement: the address that will be connected to. `is_own` says whether this machine has it.
+/// The second judgement: the address that will be connected to. `near` says how near it is to this machine.
 ///
 /// # Errors
 /// Why not.
@@ -111,7 +114,7 @@ pub(crate) fn address(
     rules: &[EgressRule],
     target: &Target,
     address: IpAddr,
-    is_own: impl Fn(IpAddr) -> bool,
+    near: impl Fn(IpAddr) -> Near,
 ) -> Result<(), Refusal> {
     name(rules, target)?;
     let address = address.to_canonical();
@@ -125,6 +128,7 @@ pub(crate) fn address(
         start.to_canonical() == address && prefix == if start.is_ipv4() { 32 } else { 128 }
     });
     let has_range = || ranges().any(|range| kinds::is_range_of_that_kind(range, address));
+    let has_network = || ranges().any(|range| range.1 >= WIDEST && kinds::contains(range, address));
     let is_public_target = || match target.host {
         Host::Name(_) => true,
         Host::Address(_) => {
@@ -137,12 +141,15 @@ pub(crate) fn address(
         _ if is_exact => Ok(()),
         Kind::Metadata => Err(Refusal::Place(kind, address)),
         Kind::Public if !is_public_target() => Err(Refusal::NotListed),
-        Kind::Public if is_own(address) => Err(Refusal::Own(address)),
-        Kind::Public => Ok(()),
+        Kind::Public => match near(address) {
+            Near::Own => Err(Refusal::Own(address)),
+            Near::Neighbour if !has_network() => Err(Refusal::Neighbour(address)),
+            Near::Neighbour | Near::Far => Ok(()),
+        },
         Kind::Loopback if has_range() || is_localhost_port(rules, target) => Ok(()),
         _ if !has_range() => Err(Refusal::Place(kind, address)),
         // A network's range does not mean the machine in it.
-        _ if is_own(address) => Err(Refusal::Own(address)),
+        _ if near(address) == Near::Own => Err(Refusal::Own(address)),
         _ => Ok(()),
     }
 }
@@ -157,7 +164,7 @@ pub(crate) fn by_proxy(
     rules: &[EgressRule],
     target: &Target,
     here: &[IpAddr],
-    is_own: impl Fn(IpAddr) -> bool,
+    near: impl Fn(IpAddr) -> Near,
 ) -> Result<(), Refusal> {
     name(rules, target)?;
     if let Host::Name(name) = &target.host
@@ -166,7 +173,7 @@ pub(crate) fn by_proxy(
     {
         return Err(Refusal::NotListed);
     }
-    here.iter().try_for_each(|found| address(rules, target, *found, &is_own))
+    here.iter().try_for_each(|found| address(rules, target, *found, &near))
 }
 
 /// Whether a rule `localhost:PORT` means this: that name, or the address that everybody has for it. No other name:
@@ -191,7 +198,7 @@ impl Refusal {
                 format!("localhost:{}", target.port)
             }
             Self::NotListed => rule(&target.host, target.port),
-            Self::Place(_, address) | Self::Own(address) => rule(&Host::Address(address), target.port),
+            Self::Place(_, address) | Self::Own(address) | Self::Neighbour(address) => rule(&Host::Address(address), target.port),
         };
         let everything = rules.is_empty().then(|| "*".to_owned());
         everything.into_iter().chain([wanted]).collect()
@@ -204,6 +211,7 @@ impl fmt::Display for Refusal {
             Self::NotListed => f.write_str("no egress rule allows it"),
             Self::Place(kind, address) => write!(f, "{address} is {}", kind.words()),
             Self::Own(address) => write!(f, "{address} is this machine"),
+            Self::Neighbour(address) => write!(f, "{address} is in this machine's own network"),
         }
     }
 }
@@ -230,7 +238,17 @@ mod tests {
         Target { host: Host::parse(host).unwrap(), port: port.parse().unwrap() }
     }
 
-    /// `name:port=address` or a literal; the machine has 10.9.9.9 and 5.5.5.5.
+    /// The machine has 10.9.9.9 and 5.5.5.5, and neighbours in 2a02:1:2:3::/64.
+    fn near(address: IpAddr) -> Near {
+        let address = address.to_string();
+        match ["10.9.9.9", "5.5.5.5"].contains(&address.as_str()) {
+            true => Near::Own,
+            false if address.starts_with("2a02:1:2:3:") => Near::Neighbour,
+            false => Near::Far,
+        }
+    }
+
+    /// `name:port=address` or a literal.
     fn judged(rule: &str, asked: &str) -> Result<(), Refusal> {
         let (asked, resolved) = asked.split_once('=').unwrap_or((asked, ""));
         let target = target(asked);
@@ -238,8 +256,7 @@ mod tests {
             Host::Address(address) => Some(address),
             Host::Name(_) => resolved.parse().ok(),
         };
-        let own = |address: IpAddr| ["10.9.9.9", "5.5.5.5"].contains(&address.to_string().as_str());
-        address(&rules(rule), &target, literal.unwrap(), own)
+        address(&rules(rule), &target, literal.unwrap(), near)
     }
 
     #[test]
@@ -273,6 +290,9 @@ mod tests {
             ("169.254.169.254", "169.254.169.254:80"),
             ("100.64.0.0/10", "100.64.1.1:80"),
             ("64:ff9b::a00:1", "[64:ff9b::10.0.0.1]:80"),
+            ("* 2a02:1:2:3::8", "nas.example:80=2a02:1:2:3::8"),
+            ("* 2a02:1:2:3::/64", "nas.example:80=2a02:1:2:3::8"),
+            ("*", "far.example:80=2a02:1:2:4::8"),
         ] {
             assert_eq!(judged(rule, asked), Ok(()), "{rule} / {asked}");
         }
@@ -310,6 +330,10 @@ mod tests {
             ("*", "me.example:80=5.5.5.5", "5.5.5.5:80"),
             ("5.0.0.0/8", "5.5.5.5:80", "5.5.5.5:80"),
             ("10.0.0.0/8", "10.9.9.9:80", "10.9.9.9:80"),
+            ("*", "nas.example:80=2a02:1:2:3::8", "[2a02:1:2:3::8]:80"),
+            ("", "[2a02:1:2:3::8]:80", "* [2a02:1:2:3::8]:80"),
+            ("::/0", "[2a02:1:2:3::8]:80", "[2a02:1:2:3::8]:80"),
+            ("2a02::/16", "[2a02:1:2:3::8]:80", "[2a02:1:2:3::8]:80"),
             ("*", "hidden.example:80=2002:0a00:0001::1", "[2002:a00:1::1]:80"),
             ("*", "hidden.example:80=64:ff9b::7f00:1", "[64:ff9b::7f00:1]:80"),
             ("*", "hidden.example:80=::ffff:10.0.0.1", "10.0.0.1:80"),
@@ -389,8 +413,7 @@ mod tests {
             ("*.google.internal", "metadata.google.internal:80", "169.254.169.254", false),
         ] {
             let here: Vec<IpAddr> = here.split_whitespace().map(|found| found.parse().unwrap()).collect();
-            let own = |address: IpAddr| address.to_string() == "5.5.5.5";
-            let judged = by_proxy(&rules(rule), &target(asked), &here, own);
+            let judged = by_proxy(&rules(rule), &target(asked), &here, near);
             assert_eq!(judged.is_ok(), passes, "{rule} / {asked} / {here:?}");
         }
     }
@@ -402,7 +425,7 @@ mod tests {
             let address = IpAddr::from(bits.to_be_bytes());
             let rules = rules(if everything { "* a.example *.example" } else { "" });
             let target = Target { host: Host::Name("a.example".into()), port };
-            let passes = super::address(&rules, &target, address, |_| false).is_ok();
+            let passes = super::address(&rules, &target, address, |_| Near::Far).is_ok();
             prop_assert_eq!(passes, kinds::kind(address) == Kind::Public);
         }
 
@@ -413,7 +436,7 @@ mod tests {
             let host = if by_name { Host::Name("a.example".into()) } else { Host::Address(address) };
             let target = Target { host, port };
             let mut rules = rules(["", "*", "b.example", "10.0.0.0/8"][list]);
-            let judge = |rules: &[EgressRule]| super::address(rules, &target, address, |_| true);
+            let judge = |rules: &[EgressRule]| super::address(rules, &target, address, |_| Near::Own);
             for _ in 0..2 {
                 if let Err(refusal) = judge(&rules) {
                     for rule in refusal.remedy(&rules, &target) {

@@ -65,7 +65,7 @@ impl Engine {
         let Some(target) = connection.target.clone() else { return Turn::Broken };
         // What is not known here, or not now, goes by its name.
         let here = found.as_deref().unwrap_or_default();
-        if let Err(refusal) = judge::by_proxy(&self.rules, &target, here, own::is_own) {
+        if let Err(refusal) = judge::by_proxy(&self.rules, &target, here, own::near) {
             return self.refused(connection, refusal);
         }
         let Some(via) = self.way.via(&target).map(|via| via.host.clone()) else { return Turn::Broken };
@@ -96,11 +96,11 @@ impl Engine {
         if let Some(via) = self.way.via(&target) {
             candidates.extend(addresses.iter().map(|address| SocketAddr::new(*address, via.port)));
             if let Host::Address(address) = target.host {
-                refused = judge::address(&self.rules, &target, address, own::is_own).err();
+                refused = judge::address(&self.rules, &target, address, own::near).err();
             }
         } else {
             for address in addresses {
-                match judge::address(&self.rules, &target, *address, own::is_own) {
+                match judge::address(&self.rules, &target, *address, own::near) {
                     Ok(()) => candidates.push_back(SocketAddr::new(address.to_canonical(), target.port)),
                     Err(refusal) => refused = refused.or(Some(refusal)),
                 }
