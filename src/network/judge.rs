@@ -27,6 +27,8 @@ pub(crate) struct Target {
 pub(crate) enum Refusal {
     /// No rule names it.
     NotListed,
+    /// It is called localhost: at the proxy that is the host, and what a program of the box means is most often its own.
+    Localhost,
     /// It is at a place that only a rule with exactly that address opens, or a range of that kind.
     Place(Kind, IpAddr),
     /// It is an address of this machine.
@@ -86,11 +88,7 @@ pub(crate) fn name(rules: &[EgressRule], target: &Target) -> Result<(), Refusal>
         Host::Address(_) => Ok(()),
         // `*` is every public address, and this is none.
         host if host.is_localhost() => {
-            if is_localhost_port(rules, target) {
-                Ok(())
-            } else {
-                Err(Refusal::NotListed)
-            }
+            if is_localhost_port(rules, target) { Ok(()) } else { Err(Refusal::Localhost) }
         }
         Host::Name(name)
             if rules.is_empty() || rules.iter().any(|rule| rule.lets_pass(name, target.port)) =>
@@ -147,6 +145,7 @@ pub(crate) fn address(
             Near::Neighbour | Near::Far => Ok(()),
         },
         Kind::Loopback if has_range() || is_localhost_port(rules, target) => Ok(()),
+        Kind::Loopback if is_called_localhost(&target.host) => Err(Refusal::Localhost),
         _ if !has_range() => Err(Refusal::Place(kind, address)),
         // A network's range does not mean the machine in it.
         _ if near(address) == Near::Own => Err(Refusal::Own(address)),
@@ -194,9 +193,7 @@ impl Refusal {
     /// address, and would mean less with a rule in it: then `*` comes first.
     pub(crate) fn remedy(self, rules: &[EgressRule], target: &Target) -> Vec<String> {
         let wanted = match self {
-            Self::NotListed | Self::Place(Kind::Loopback, _) if is_called_localhost(&target.host) => {
-                format!("localhost:{}", target.port)
-            }
+            Self::Localhost => format!("localhost:{}", target.port),
             Self::NotListed => rule(&target.host, target.port),
             Self::Place(_, address) | Self::Own(address) | Self::Neighbour(address) => rule(&Host::Address(address), target.port),
         };
@@ -209,6 +206,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotListed => f.write_str("no egress rule allows it"),
+            Self::Localhost => f.write_str(
+                "at the proxy that is this machine, not the box, whose own ports are reached without the proxy",
+            ),
             Self::Place(kind, address) => write!(f, "{address} is {}", kind.words()),
             Self::Own(address) => write!(f, "{address} is this machine"),
             Self::Neighbour(address) => write!(f, "{address} is in this machine's own network"),
@@ -345,6 +345,17 @@ mod tests {
             let target = target(asked.split('=').next().unwrap());
             assert_eq!(refusal.remedy(&rules(rule), &target).join(" "), remedy, "{rule} / {asked}");
         }
+    }
+
+    #[test]
+    fn who_asks_the_proxy_for_localhost_hears_where_the_boxs_own_ports_are() {
+        for asked in ["localhost:3000=127.0.0.1", "a.localhost:3000=127.0.0.1", "127.0.0.1:3000", "[::1]:3000"] {
+            let refusal = judged("", asked).expect_err(asked);
+            assert_eq!(refusal, Refusal::Localhost, "{asked}");
+            assert!(refusal.to_string().contains("reached without the proxy"), "{refusal}");
+        }
+        let elsewhere = judged("*", "rebound.example:3000=127.0.0.1");
+        assert!(matches!(elsewhere, Err(Refusal::Place(Kind::Loopback, _))));
     }
 
     #[test]

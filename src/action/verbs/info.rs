@@ -83,7 +83,9 @@ fn one(refused: &RefusedTarget) -> String {
         return format!("{target} ({count})");
     }
     let flags = egress.iter().fold(crate::command::setup(), |command, rule| command.with("--egress", rule));
-    format!("{target} ({count}); allow it in the next box: {}", flags.flag("--force"))
+    // The box's own localhost needs no rule, and a rule takes its port.
+    let what = if target.starts_with("localhost:") { "open this machine's to" } else { "allow it in" };
+    format!("{target} ({count}); {what} the next box: {}", flags.flag("--force"))
 }
 
 /// Seconds as in the settings: `1h30m`.
@@ -110,7 +112,7 @@ mod tests {
     fn what_was_refused_comes_with_what_would_let_it_pass() {
         let egress = vec!["*".into(), "localhost:5432".into()];
         let refused = RefusedTarget { target: "localhost:5432".into(), count: 12, egress };
-        let words = "localhost:5432 (12); allow it in the next box: \
+        let words = "localhost:5432 (12); open this machine's to the next box: \
                      createos-sandbox setup herdr --egress '*' --egress localhost:5432 --force";
         assert_eq!(one(&refused), words);
     }
