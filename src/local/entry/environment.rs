@@ -26,10 +26,11 @@ pub(crate) fn rules(egress: &[String]) -> crate::error::Result<Vec<EgressRule>> 
 }
 
 /// What makes programs ask our proxy. `ALL_PROXY` is HTTP's too, although ours speaks SOCKS at the same port: there are
-/// libraries that refuse to begin where that variable names SOCKS and an optional part of theirs is missing.
-fn proxy(rules: &[EgressRule]) -> Vec<(String, String)> {
+/// libraries that refuse to begin where that variable names SOCKS and an optional part of theirs is missing. What is the
+/// box itself, in all its spellings, is reached without.
+fn proxy(rules: &[EgressRule], hostname: &str) -> Vec<(String, String)> {
     let url = format!("http://127.0.0.1:{}", network::proxy(rules));
-    let direct = "localhost,127.0.0.1,::1".to_owned();
+    let direct = format!("localhost,.localhost,127.0.0.1,127.0.0.0/8,0.0.0.0,::1,[::1],{hostname}");
     let named = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, url.clone()));
     let named = named.into_iter().chain([("NO_PROXY", direct)]);
     let both = named
@@ -53,7 +54,7 @@ pub(crate) fn of_a_process(meta: &Meta, own: &[(String, String)]) -> Vec<(Bytes,
     .into();
     if meta.network() == Network::Own {
         // A record with a rule of a later version has no entry that gets so far.
-        env.extend(proxy(&rules(&meta.egress).unwrap_or_default()));
+        env.extend(proxy(&rules(&meta.egress).unwrap_or_default(), meta.name.as_str()));
     }
     let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
     let passed: Vec<_> = passed.filter(|(_, value)| is_harmless(value)).collect();
@@ -115,6 +116,18 @@ mod tests {
         assert_eq!(read, [("A".into(), "b=c".into()), ("_X".into(), String::new())]);
         for bad in ["A", "=b", "1A=b", "A B=c", "A=b,c"] {
             assert!(parse(&[bad.into()]).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_box_itself_is_reached_without_the_proxy() {
+        let set = proxy(&[], "calm-otter");
+        let value = |name: &str| set.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        assert_eq!(value("HTTPS_PROXY"), Some("http://127.0.0.1:3128"));
+        assert_eq!(value("NO_PROXY"), value("no_proxy"));
+        let direct: Vec<_> = value("NO_PROXY").unwrap().split(',').collect();
+        for own in ["localhost", ".localhost", "127.0.0.1", "127.0.0.0/8", "0.0.0.0", "::1", "calm-otter"] {
+            assert!(direct.contains(&own), "{own}");
         }
     }
 

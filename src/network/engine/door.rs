@@ -102,8 +102,12 @@ impl Engine {
                             return Turn::Broken;
                         }
                     }
-                    Step::Connect { tongue: spoken, target, taken, mut first } => {
+                    Step::Connect { tongue: spoken, mut target, taken, mut first } => {
                         *tongue = Some(spoken);
+                        // One that has looked a name up here first.
+                        if let Host::Address(address) = target.host {
+                            target.host = self.host(address);
+                        }
                         first.extend_from_slice(&said[taken..]);
                         up.keep(&first);
                         connection.target = Some(target);

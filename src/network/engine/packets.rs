@@ -109,7 +109,7 @@ impl Engine {
     }
 
     /// What an address means in the box.
-    fn host(&self, address: IpAddr) -> Host {
+    pub(super) fn host(&self, address: IpAddr) -> Host {
         let name = match address {
             IpAddr::V4(address) => self.names.name(address),
             IpAddr::V6(_) => None,

@@ -117,6 +117,21 @@ fn socks_takes_names_and_addresses() {
 }
 
 #[test]
+fn the_address_that_a_name_has_in_the_box_is_the_name_at_the_proxy_too() {
+    let port = server("127.0.0.1", echo);
+    let (running, mut inside) = run(Start { rules: opened(port), ..Start::default() });
+    let address = inside.resolve("good.example");
+    let stream = connected(&running, &format!("{address}:{port}"));
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(all(stream), "");
+    let address = inside.resolve("bad.example");
+    let said = all(proxied(&running, &format!("CONNECT {address}:{port} HTTP/1.1\r\n\r\n")));
+    assert!(said.contains(&format!("bad.example:{port} is refused")), "{said}");
+    let said = all(proxied(&running, "CONNECT 198.18.200.1:80 HTTP/1.1\r\n\r\n"));
+    assert!(said.contains("198.18.200.1 is a reserved address"), "{said}");
+}
+
+#[test]
 fn a_rule_for_localhost_is_a_listener_in_the_box() {
     let port = server("127.0.0.1", echo);
     let start = |rules: String| Start { rules, localhost: port, ..Start::default() };
