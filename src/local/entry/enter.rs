@@ -63,7 +63,7 @@ pub(crate) fn enter(
 ) -> Result<Start> {
     let mut order = Order {
         hostname: found.meta.name.as_str().to_owned(),
-        network: found.meta.network(),
+        network: needed(&task, found.meta.network()),
         name_server: None,
         covered: hidden::folders(found.folder().parent().unwrap_or(found.folder()))?,
         env,
@@ -92,6 +92,14 @@ pub(crate) fn enter(
     pause::touch(found)?;
     drop(lock);
     go(entry, Some(control))
+}
+
+/// The network that a task needs: a file comes home without any, also where none can be had.
+fn needed(task: &Task, network: Network) -> Network {
+    match (task, network) {
+        (Task::Push { .. } | Task::Pull { .. }, Network::Own) => Network::None,
+        (_, network) => network,
+    }
 }
 
 /// Whether this machine isolates: everything is done, nothing is kept.
@@ -240,5 +248,21 @@ impl Drop for BoxProcess {
     fn drop(&mut self) {
         let _already_gone = self.stage.kill();
         let _reaped = self.stage.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_go_in_and_out_without_a_network() {
+        let run = Task::Run { argv: vec![], cwd: vec![], terminal: None };
+        let (push, pull) = (Task::Push { path: vec![] }, Task::Pull { path: vec![] });
+        for network in [Network::Own, Network::Host, Network::None] {
+            assert_eq!(needed(&run, network), network);
+        }
+        assert_eq!([needed(&push, Network::Own), needed(&pull, Network::Own)], [Network::None; 2]);
+        assert_eq!(needed(&pull, Network::Host), Network::Host);
     }
 }

@@ -81,7 +81,10 @@ impl Keeper {
         let variable = |name: &str| {
             brief.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
         };
-        let way = Way::from_variables(variable).map_err(Error::cannot_run)?;
+        let way = Way::from_variables(variable).map_err(|words| {
+            let help = "unset it for this command, or make the box with --network host";
+            Error::cannot_run(words).help(help)
+        })?;
         let order = NetworkOrder { proxy: network::proxy(&rules), localhost: network::localhost(&rules) };
         let Made { shared, doors, wire } = make::make(&brief.folder.join("root"), brief.uid, order)?;
         let log =
