@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-const THREADS: usize = 4;
+const THREADS: usize = 16;
 const QUEUE: usize = 256;
 /// An answer serves the connection that follows the question; the addresses are judged each time.
 pub(crate) const FRESH: Duration = Duration::from_secs(10);
@@ -48,12 +48,16 @@ pub(crate) fn system(name: &str) -> Found {
             }
             Ok(found)
         }
-        // The standard library keeps the resolver's code to itself; its words for the two that pass differ.
-        Err(error) if error.to_string().contains("emporary") || error.to_string().contains("ry again") => {
-            Err(())
-        }
+        Err(error) if is_passing(&error) => Err(()),
         Err(_) => Ok(Vec::new()),
     }
+}
+
+/// Whether it says nothing about the name. The standard library keeps the resolver's code to itself: its words for what
+/// passes differ from one library to the other, and a failure of the system's own has its number.
+fn is_passing(error: &io::Error) -> bool {
+    let words = error.to_string();
+    error.raw_os_error().is_some() || words.contains("emporary") || words.contains("ry again")
 }
 
 impl Resolver {
@@ -90,6 +94,11 @@ impl Resolver {
         self.waiting.insert(name.to_owned());
         if self.threads < THREADS.min(self.waiting.len()) {
             self.start();
+        }
+        if self.threads == 0 {
+            // This machine has no thread left, and nobody would ever answer. The next one to ask finds out anew.
+            self.waiting.remove(name);
+            return Some(Err(()));
         }
         None
     }
@@ -128,7 +137,8 @@ impl Resolver {
             if self.kept.len() >= MOST_KEPT {
                 self.kept.retain(|_, (since, _)| since.elapsed() < FRESH);
             }
-            if self.kept.len() < MOST_KEPT {
+            // What cannot be known now may be known at once.
+            if self.kept.len() < MOST_KEPT && found.is_ok() {
                 self.kept.insert(name.clone(), (Instant::now(), found.clone()));
             }
         }
@@ -162,6 +172,23 @@ mod tests {
         assert_eq!(count.load(Ordering::SeqCst), 2);
         assert_eq!(resolver.look("a.example"), Some(Ok(vec![IpAddr::from([1, 2, 3, 4])])));
         assert_eq!(resolver.look("none.example"), Some(Ok(vec![])));
+    }
+
+    #[test]
+    fn a_failure_is_not_remembered() {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        let lookup = move |_: &str| match counted.fetch_add(1, Ordering::SeqCst) {
+            0 => Err(()),
+            _ => Ok(vec![IpAddr::from([1, 2, 3, 4])]),
+        };
+        let mut resolver = Resolver::new(Arc::new(lookup)).unwrap();
+        for found in [Err(()), Ok(vec![IpAddr::from([1, 2, 3, 4])])] {
+            assert_eq!(resolver.look("a.example"), None);
+            poll(&mut [PollFd::new(&resolver.bell(), PollFlags::IN)], None).unwrap();
+            assert_eq!(resolver.arrived(), [("a.example".to_owned(), found)]);
+        }
+        assert!(matches!(resolver.look("a.example"), Some(Ok(_))));
     }
 
     #[test]

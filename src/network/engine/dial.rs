@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// So long one of several addresses may take to answer; the last one takes what the system gives it.
 const ONE_OF_SEVERAL: Duration = Duration::from_secs(5);
+/// So long one may take that will have another chance, after those of the other family.
+const FIRST_OF_A_FAMILY: Duration = Duration::from_millis(300);
 /// So long a name may take to be known here where the host's proxy looks it up: many such hosts have no other resolver.
 const KNOWN_HERE: Duration = Duration::from_secs(2);
 /// So long the host's proxy may take to answer.
@@ -112,7 +114,7 @@ impl Engine {
         if let Some(refusal) = refused {
             return self.refused(connection, refusal);
         }
-        connection.phase = Phase::Connecting(candidates);
+        connection.phase = Phase::Connecting(in_turns(candidates));
         self.try_next(id, connection, io::ErrorKind::HostUnreachable.into())
     }
 
@@ -130,7 +132,7 @@ impl Engine {
         connection.back = None;
         let Phase::Connecting(candidates) = &mut connection.phase else { return Turn::Broken };
         while let Some(address) = candidates.pop_front() {
-            connection.deadline = (!candidates.is_empty()).then(|| Instant::now() + ONE_OF_SEVERAL);
+            connection.deadline = patience(address, candidates).map(|patience| Instant::now() + patience);
             match open(address) {
                 Ok(fd) => match self.watch(id, true, &fd) {
                     Ok(()) => {
@@ -241,6 +243,33 @@ impl Engine {
     }
 }
 
+/// The addresses of both families in turns: where one of them leads nowhere, the other is tried soon. The first comes
+/// again at the end, in case it was only slow.
+fn in_turns(addresses: VecDeque<SocketAddr>) -> VecDeque<SocketAddr> {
+    let Some(first) = addresses.front().copied() else { return addresses };
+    let (mut same, mut other): (VecDeque<_>, VecDeque<_>) =
+        addresses.into_iter().partition(|address| address.is_ipv4() == first.is_ipv4());
+    if other.is_empty() {
+        return same;
+    }
+    let mut turns = VecDeque::new();
+    while !(same.is_empty() && other.is_empty()) {
+        turns.extend(same.pop_front());
+        turns.extend(other.pop_front());
+    }
+    turns.push_back(first);
+    turns
+}
+
+/// So long this address may take when those come after it; the last one takes what the system gives it.
+fn patience(address: SocketAddr, after: &VecDeque<SocketAddr>) -> Option<Duration> {
+    match after.back() {
+        None => None,
+        Some(last) if *last == address => Some(FIRST_OF_A_FAMILY),
+        Some(_) => Some(ONE_OF_SEVERAL),
+    }
+}
+
 /// A socket that is on its way to an address.
 fn open(address: SocketAddr) -> io::Result<std::os::fd::OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
@@ -252,5 +281,38 @@ fn open(address: SocketAddr) -> io::Result<std::os::fd::OwnedFd> {
     match rustix::net::connect(&fd, &address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(fd),
         Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(text: &str) -> VecDeque<SocketAddr> {
+        text.split_whitespace().map(|address| SocketAddr::new(address.parse().unwrap(), 443)).collect()
+    }
+
+    #[test]
+    fn families_take_turns_and_the_first_address_has_a_second_chance() {
+        for (found, tried) in [
+            ("", ""),
+            ("1.1.1.1", "1.1.1.1"),
+            ("1.1.1.1 1.1.1.2", "1.1.1.1 1.1.1.2"),
+            ("2a00::1 2a00::2 1.1.1.1 1.1.1.2 1.1.1.3", "2a00::1 1.1.1.1 2a00::2 1.1.1.2 1.1.1.3 2a00::1"),
+            ("1.1.1.1 2a00::1", "1.1.1.1 2a00::1 1.1.1.1"),
+        ] {
+            assert_eq!(in_turns(addresses(found)), addresses(tried), "{found}");
+        }
+    }
+
+    #[test]
+    fn only_what_comes_again_is_given_up_soon_and_the_last_never() {
+        let mut tried = in_turns(addresses("2a00::1 2a00::2 1.1.1.1"));
+        let mut waits = Vec::new();
+        while let Some(address) = tried.pop_front() {
+            waits.push(patience(address, &tried));
+        }
+        let several = Some(ONE_OF_SEVERAL);
+        assert_eq!(waits, [Some(FIRST_OF_A_FAMILY), several, several, None]);
     }
 }
