@@ -15,8 +15,8 @@ use crate::local::entry::spawn::Shared;
 use crate::local::failure::Result;
 use crate::local::wire::channel::Channel;
 use crate::local::wire::spec::NetworkOrder;
-use crate::network::{self, Engine, Way};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::network::{self, Engine, Refusals, Way};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -25,6 +25,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -63,11 +64,16 @@ struct Keeper {
     listener: UnixListener,
     shared: Shared,
     leases: Vec<UnixStream>,
+    /// What was on record when it began; what comes since is from the engine.
+    before: NetworkLog,
+    refusals: Receiver<Refusals>,
+    /// Ready to read when something has come.
+    bell: Arc<OwnedFd>,
     /// Nothing is said there: it is closed when the engine has ended, however.
     engine: OwnedFd,
     /// Closed, it ends the engine.
-    stop: OwnedFd,
-    thread: JoinHandle<()>,
+    stop: Option<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
     _lock: Lock,
 }
 
@@ -98,17 +104,19 @@ impl Keeper {
         let (engine, ended) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
             .map_err(io::Error::from)
             .map_err(wrong)?;
-        let folder = brief.folder.clone();
-        let before = log;
+        let (tell, refusals) = mpsc::channel();
+        let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(io::Error::from).map_err(wrong)?);
+        let ring = Arc::clone(&bell);
         let setup = network::Setup {
             rules,
             way,
             lookup: Arc::new(network::system),
             doors,
             wire,
-            told: Box::new(move |refusals| {
-                let log = NetworkLog { refusals: before.refusals.clone().and(refusals), ..before.clone() };
-                let _gone_with_its_box = log.write(&folder);
+            // Written by another thread: no packet of the box waits for the disk.
+            told: Box::new(move |refusals: &Refusals| {
+                let _heard_by_nobody = tell.send(refusals.clone());
+                let _full_means_rung = rustix::io::write(&ring, &1_u64.to_ne_bytes());
             }),
             stop: stopped,
         };
@@ -123,9 +131,12 @@ impl Keeper {
             listener,
             shared,
             leases: Vec::new(),
+            before: log,
+            refusals,
+            bell,
             engine,
-            stop,
-            thread,
+            stop: Some(stop),
+            thread: Some(thread),
             _lock: lock,
         })
     }
@@ -140,13 +151,15 @@ impl Keeper {
                 _ => None,
             };
             if !self.turn(wait).map_err(|source| Error::failed(format!("poll: {source}")))? {
+                self.write_log();
                 return Err(Error::failed("the way out has ended").into());
             }
             came |= !self.leases.is_empty();
             if self.leases.is_empty() && (came || Instant::now() >= patience) && self.may_end() {
                 // What it has refused last is told at its end.
-                drop(self.stop);
-                let _panicked = self.thread.join();
+                self.stop = None;
+                let _panicked = self.thread.take().map(JoinHandle::join);
+                self.write_log();
                 return Ok(());
             }
         }
@@ -154,8 +167,8 @@ impl Keeper {
 
     /// Waits for something; false when the engine has ended.
     fn turn(&mut self, wait: Option<Duration>) -> io::Result<bool> {
-        let mut fds =
-            vec![PollFd::new(&self.listener, PollFlags::IN), PollFd::new(&self.engine, PollFlags::IN)];
+        let own = [self.listener.as_fd(), self.engine.as_fd(), self.bell.as_fd()];
+        let mut fds: Vec<_> = own.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         fds.extend(self.leases.iter().map(|lease| PollFd::new(lease, PollFlags::IN)));
         let wait = wait.and_then(|wait| Timespec::try_from(wait).ok());
         match poll(&mut fds, wait.as_ref()) {
@@ -168,12 +181,24 @@ impl Keeper {
             return Ok(false);
         }
         // Nobody says anything: what comes is the end.
-        let mut over = is_ready[2..].iter().copied();
+        let mut over = is_ready[own.len()..].iter().copied();
         self.leases.retain(|_| !over.next().unwrap_or(false));
+        if is_ready[2] {
+            self.write_log();
+        }
         if is_ready[0] {
             self.accept();
         }
         Ok(true)
+    }
+
+    /// Puts on record what has been refused. Each word of the engine holds all earlier ones.
+    fn write_log(&self) {
+        let _empty = rustix::io::read(&self.bell, &mut [0; 8]);
+        if let Some(refusals) = self.refusals.try_iter().last() {
+            let refusals = self.before.refusals.clone().and(&refusals);
+            let _gone_with_its_box = NetworkLog { refusals, ..self.before.clone() }.write(&self.folder);
+        }
     }
 
     fn accept(&mut self) {
