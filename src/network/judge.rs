@@ -194,6 +194,13 @@ impl Refusal {
     pub(crate) fn remedy(self, rules: &[EgressRule], target: &Target) -> Vec<String> {
         let wanted = match self {
             Self::Localhost => format!("localhost:{}", target.port),
+            // A resolver that stands in for names, as ours does in a box: the address is another one next time.
+            Self::Place(_, address)
+                if matches!(target.host, Host::Name(_)) && kinds::contains(kinds::STAND_INS, address) =>
+            {
+                let (start, prefix) = kinds::STAND_INS;
+                format!("{start}/{prefix}")
+            }
             Self::NotListed => rule(&target.host, target.port),
             Self::Place(_, address) | Self::Own(address) | Self::Neighbour(address) => rule(&Host::Address(address), target.port),
         };
@@ -338,7 +345,9 @@ mod tests {
             ("*", "hidden.example:80=64:ff9b::7f00:1", "[64:ff9b::7f00:1]:80"),
             ("*", "hidden.example:80=::ffff:10.0.0.1", "10.0.0.1:80"),
             ("*", "odd.example:80=0.0.0.0", "0.0.0.0:80"),
-            ("*", "ours.example:80=198.18.0.7", "198.18.0.7:80"),
+            ("*", "ours.example:80=198.18.0.7", "198.18.0.0/15"),
+            ("", "ours.example:80=198.19.1.7", "* 198.18.0.0/15"),
+            ("*", "198.18.0.7:80", "198.18.0.7:80"),
             ("*", "[ff02::1]:80", "[ff02::1]:80"),
         ] {
             let refusal = judged(rule, asked).expect_err(&format!("{rule} / {asked}"));
@@ -448,7 +457,8 @@ mod tests {
             let target = Target { host, port };
             let mut rules = rules(["", "*", "b.example", "10.0.0.0/8"][list]);
             let judge = |rules: &[EgressRule]| super::address(rules, &target, address, |_| Near::Own);
-            for _ in 0..2 {
+            // The name, its place, and that the machine itself has it.
+            for _ in 0..3 {
                 if let Err(refusal) = judge(&rules) {
                     for rule in refusal.remedy(&rules, &target) {
                         rules.push(rule.parse().unwrap());

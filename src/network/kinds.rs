@@ -88,6 +88,9 @@ const BLOCKS6: [Block6; 11] = [
     ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3, Kind::Public),
 ];
 
+/// For tests of network devices; programs that stand in for a resolver take their addresses from here.
+pub(crate) const STAND_INS: (IpAddr, u8) = (IpAddr::V4(Ipv4Addr::new(198, 18, 0, 0)), 15);
+
 /// NAT64's prefix that every network may use; the last four bytes are an IPv4 address.
 const NAT64: (IpAddr, u8) = (IpAddr::V6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0)), 96);
 
