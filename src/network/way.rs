@@ -209,6 +209,9 @@ fn status(said: &[u8]) -> Heard {
     match response.parse(said) {
         Ok(httparse::Status::Complete(taken)) => match response.code {
             Some(200..=299) => Heard::Stands(taken),
+            Some(code @ (403 | 405)) => Heard::No(format!(
+                "the host's proxy says no (HTTP status {code}); many proxies let a connection pass to port 443 only"
+            )),
             code => Heard::No(format!("the host's proxy says no (HTTP status {})", code.unwrap_or_default())),
         },
         Ok(httparse::Status::Partial) if said.len() < super::proxy::LONGEST => Heard::More,
@@ -285,6 +288,7 @@ mod tests {
         assert_eq!(talk.hear(b"HTTP/1.1 200 OK\r\n"), Heard::More);
         assert_eq!(talk.hear(b"HTTP/1.1 200 OK\r\n\r\nhello"), Heard::Stands(19));
         assert!(matches!(talk.hear(b"HTTP/1.1 407 No\r\n\r\n"), Heard::No(words) if words.contains("407")));
+        assert!(matches!(talk.hear(b"HTTP/1.1 403 No\r\n\r\n"), Heard::No(words) if words.contains("port 443")));
         assert!(matches!(talk.hear(b"SSH-2.0\r\n\r\n"), Heard::No(_)));
     }
 
