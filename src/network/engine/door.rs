@@ -32,7 +32,11 @@ impl Engine {
                     return;
                 }
                 // Gone already.
-                Err(_) => continue,
+                Err(
+                    rustix::io::Errno::CONNABORTED | rustix::io::Errno::INTR | rustix::io::Errno::PROTO,
+                ) => continue,
+                // It stays so for a while, and whoever comes next brings it here again.
+                Err(_) => return,
             };
             let _only_slower = rustix::net::sockopt::set_tcp_nodelay(&fd, true);
             let front = Front::Door(Socket::new(fd), None);
@@ -176,12 +180,14 @@ impl Engine {
             down.shut = true;
             front.finish();
         }
-        loop {
+        // It may say so much while it is told; then it is the next one's turn.
+        for _ in 0..4 {
             match front.read(&mut self.shared) {
                 Ok(Some(0)) | Err(_) => return Turn::Over,
                 Ok(Some(_)) => {}
                 Ok(None) => return Turn::Waits,
             }
         }
+        Turn::Again
     }
 }
