@@ -30,29 +30,43 @@ pub(crate) struct Refusals {
 impl Refusals {
     pub(crate) fn add(&mut self, rules: &[EgressRule], target: &Target, refusal: Refusal) {
         let text = target.to_string();
-        let is_full = self.targets.len() >= MOST;
-        match self.targets.iter_mut().find(|known| known.target == text) {
-            Some(known) => known.count += 1,
-            None if is_full => self.others += 1,
-            None => self.targets.push(Refused {
+        if let Some(known) = self.targets.iter_mut().find(|known| known.target == text) {
+            known.count += 1;
+        } else if self.has_room() {
+            self.targets.push(Refused {
                 target: text,
                 count: 1,
                 reason: refusal.to_string(),
                 remedy: refusal.remedy(rules, target),
-            }),
+            });
+        } else {
+            self.others += 1;
         }
+    }
+
+    /// Whether there is room for one more: the oldest that was refused only once makes way, so that a flood of names does
+    /// not hide what comes later.
+    fn has_room(&mut self) -> bool {
+        if self.targets.len() < MOST {
+            return true;
+        }
+        let Some(oldest) = self.targets.iter().position(|known| known.count == 1) else { return false };
+        self.targets.remove(oldest);
+        self.others += 1;
+        true
     }
 
     /// These, and what came later.
     pub(crate) fn and(mut self, later: &Self) -> Self {
         self.others += later.others;
         for new in &later.targets {
-            let is_full = self.targets.len() >= MOST;
-            match self.targets.iter_mut().find(|known| known.target == new.target) {
+            if let Some(known) = self.targets.iter_mut().find(|known| known.target == new.target) {
                 // The rules are the box's, and the newest words are about them.
-                Some(known) => *known = Refused { count: known.count + new.count, ..new.clone() },
-                None if is_full => self.others += new.count,
-                None => self.targets.push(new.clone()),
+                *known = Refused { count: known.count + new.count, ..new.clone() };
+            } else if self.has_room() {
+                self.targets.push(new.clone());
+            } else {
+                self.others += new.count;
             }
         }
         self
@@ -73,13 +87,22 @@ mod tests {
     #[test]
     fn the_same_target_is_counted_and_a_flood_of_names_is_bounded() {
         let mut refusals = Refusals::default();
-        for at in 0..1000 {
-            let host = Host::parse(&format!("n{}.example", at % 500)).unwrap();
+        let mut refuse = |name: String| {
+            let host = Host::parse(&name).unwrap();
             refusals.add(&[], &Target { host, port: 443 }, Refusal::NotListed);
+        };
+        for _ in 0..2 {
+            refuse("wanted.example".into());
         }
-        assert_eq!(refusals.count(), 1000);
+        for at in 0..1000 {
+            refuse(format!("n{at}.example"));
+        }
+        refuse("late.example".into());
+        assert_eq!(refusals.count(), 1003);
         assert_eq!(refusals.targets.len(), MOST);
         assert_eq!(refusals.targets[0].count, 2);
-        assert_eq!(refusals.targets[0].remedy, ["*", "n0.example:443"]);
+        assert_eq!(refusals.targets[0].remedy, ["*", "wanted.example:443"]);
+        assert_eq!(refusals.targets[MOST - 1].target, "late.example:443");
+        assert_eq!(Refusals::default().and(&refusals), refusals);
     }
 }

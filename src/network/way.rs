@@ -42,7 +42,7 @@ impl Way {
                 "{name} names a proxy that cannot be used: it must be http://HOST:PORT or socks5://HOST:PORT"
             )
         })?;
-        let straight = variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default();
+        let straight = set("NO_PROXY").or_else(|| set("no_proxy")).map(|(_, value)| value).unwrap_or_default();
         let straight = straight.split([',', ' ']).filter(|entry| !entry.is_empty());
         let bare = |entry: &str| entry.trim_start_matches("*.").trim_start_matches('.').to_ascii_lowercase();
         Ok(Self { via: Some(via), straight: straight.map(bare).collect() })
@@ -258,6 +258,8 @@ mod tests {
         let found =
             way(&[("HTTPS_PROXY", "proxy.example"), ("NO_PROXY", "corp.example, .lan,10.0.0.1")]).unwrap();
         assert_eq!(found.words().as_deref(), Some("proxy.example:8080"));
+        let lower = [("HTTPS_PROXY", "proxy.example"), ("NO_PROXY", ""), ("no_proxy", "corp.example")];
+        assert_eq!(way(&lower).unwrap().via(&target("corp.example")), None);
         for straight in
             ["corp.example", "a.corp.example", "b.lan", "10.0.0.1", "localhost", "127.0.0.1", "::1"]
         {

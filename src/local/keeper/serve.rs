@@ -209,6 +209,11 @@ impl Keeper {
                 // Out of descriptors or memory: who has come still waits, and this must not run in circles.
                 Err(_) => return std::thread::sleep(AGAIN),
             };
+            // Whatever the folder's mode says.
+            let peer = rustix::net::sockopt::socket_peercred(&stream).map(|peer| peer.uid);
+            if !peer.is_ok_and(|peer| peer == rustix::process::geteuid() || peer.is_root()) {
+                continue;
+            }
             let give = || {
                 let channel = Channel::from_fd(stream.try_clone()?.into());
                 channel.send(&Hand::User, Some(self.shared.user.as_fd()))?;
