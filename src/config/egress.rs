@@ -82,6 +82,12 @@ impl EgressRule {
         is_host(name)
     }
 
+    /// Whether the rule is `localhost` without a port, which opens nothing: this machine is opened port by port.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_bare_localhost(&self) -> bool {
+        self.port.is_none() && self.target == Target::Host("localhost".into())
+    }
+
     /// Whether the rule is about addresses, so that it may let pass what no name says.
     pub(crate) fn is_about_addresses(&self) -> bool {
         matches!(self.target, Target::Address(_) | Target::Range(..))
@@ -226,5 +232,13 @@ mod tests {
         assert!(!passes("*.ai", "claudexai"));
         assert!(!passes("claude.ai:80", "claude.ai"));
         assert!(passes("*", "anything.example"));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn localhost_is_a_port_or_nothing() {
+        let bare = |rule: &str| rule.parse::<EgressRule>().unwrap().is_bare_localhost();
+        assert!(bare("localhost") && bare("LOCALHOST"));
+        assert!(!bare("localhost:5432") && !bare("*.localhost") && !bare("*") && !bare("127.0.0.1"));
     }
 }

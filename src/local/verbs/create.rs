@@ -1,6 +1,7 @@
 //! `create`: what was asked for, refused where it cannot be had here.
 
 use crate::cli::CreateArgs;
+use crate::config::EgressRule;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::local::boxes::create;
@@ -31,7 +32,11 @@ pub(super) fn create(store: &BoxStore, args: CreateArgs, mode: OutputMode) -> Re
             .into());
         }
     };
-    environment::rules(&args.egress)?;
+    if environment::rules(&args.egress)?.iter().any(EgressRule::is_bare_localhost) {
+        return Err(Error::usage("--egress localhost opens nothing: a rule for this machine has a port")
+            .help("--egress localhost:5432; with '*' before it the internet stays open")
+            .into());
+    }
     if network != Network::Own && !args.egress.is_empty() {
         let word = network.word();
         return Err(Error::usage(format!(
