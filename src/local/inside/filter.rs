@@ -27,9 +27,9 @@ const MISSING: [libc::c_long; 17] = [
     libc::SYS_io_uring_register,
     libc::SYS_fanotify_init,
 ];
-/// Sockets that lead past the box's network or deep into the kernel: to virtual machines, its cryptography, raw packets,
-/// and the keys of IPsec.
-const MISSING_SOCKETS: [libc::c_int; 4] = [libc::AF_VSOCK, libc::AF_ALG, libc::AF_PACKET, libc::AF_KEY];
+/// The sockets that there are. The other families lead past the box's network or deep into the kernel: to virtual machines
+/// and radios, its cryptography, raw packets, and the keys of IPsec; new ones come with new kernels.
+const SOCKETS: [libc::c_int; 4] = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 /// libc lacks it for aarch64 with musl; the kernel's tables give its number.
 const KEXEC_FILE_LOAD: libc::c_long = if cfg!(target_arch = "x86_64") { 320 } else { 294 };
 /// Requests to a terminal that put words into somebody else's mouth: TIOCSTI and TIOCLINUX.
@@ -68,12 +68,15 @@ fn program(architecture: u32) -> Vec<sock_filter> {
     for call in MISSING {
         program.extend([skip_unless(BPF_JEQ, number(call), 0, 1), refuse(libc::ENOSYS)]);
     }
-    let families = u8::try_from(MISSING_SOCKETS.len() * 2 + 2).unwrap_or(u8::MAX);
+    let families = u8::try_from(SOCKETS.len() + 3).unwrap_or(u8::MAX);
     program.push(skip_unless(BPF_JEQ, number(libc::SYS_socket), 0, families));
     program.push(load(offset_of!(libc::seccomp_data, args)));
-    for family in MISSING_SOCKETS {
-        program.extend([skip_unless(BPF_JEQ, family.cast_unsigned(), 0, 1), refuse(libc::EAFNOSUPPORT)]);
+    // Past the others, and past the refusal.
+    for (family, past) in SOCKETS.iter().zip((1..=SOCKETS.len()).rev()) {
+        let past = u8::try_from(past).unwrap_or(u8::MAX);
+        program.push(skip_unless(BPF_JEQ, family.cast_unsigned(), past, 0));
     }
+    program.push(refuse(libc::EAFNOSUPPORT));
     program.push(load(offset_of!(libc::seccomp_data, nr)));
     let requests = u8::try_from(FORBIDDEN_IOCTLS.len() * 2 + 1).unwrap_or(u8::MAX);
     program.push(skip_unless(BPF_JEQ, number(libc::SYS_ioctl), 0, requests));

@@ -50,7 +50,7 @@ fn the_host_s_keys_and_the_kernel_s_own_parts_are_not_there() {
         );
         let socket = |family: libc::c_int| format!("print socket(my $s, {family}, 2, 0) ? 0 : $! + 0;");
         let unknown = libc::EAFNOSUPPORT.to_string();
-        for family in [libc::AF_VSOCK, libc::AF_ALG, libc::AF_PACKET, libc::AF_KEY] {
+        for family in [libc::AF_VSOCK, libc::AF_ALG, libc::AF_PACKET, libc::AF_KEY, libc::AF_TIPC, libc::AF_CAN, 42, 43] {
             assert_eq!(inside(&made, &socket(family)).success().stdout, unknown, "{user:?} {family}");
         }
         for family in [libc::AF_UNIX, libc::AF_INET] {
