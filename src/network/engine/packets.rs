@@ -94,7 +94,8 @@ impl Engine {
         let port = flow.target.port();
         let is_names = flow.target == (SERVER, DNS).into();
         let target = Target { host: self.host(flow.target.ip()), port };
-        let (true, Some(wire)) = (!self.is_full(), &self.wire) else { return self.reset_flow(&flow, bytes) };
+        // The box's kernel asks again after a second; a refusal would be no true answer.
+        let (true, Some(wire)) = (!self.is_full(), &self.wire) else { return };
         let buffer = if is_names { dns::LONGEST * 4 } else { self.buffer() };
         let mut end = End::hold(wire, &mut self.sent, &flow, bytes, buffer, now);
         let phase = if is_names { Phase::Names(Vec::new()) } else { Phase::Resolving };
