@@ -2,7 +2,6 @@
 
 use super::supervisor::{Brief, SupervisorAnswer};
 use crate::error::Error;
-use crate::local::boxes::pause;
 use crate::local::entry::hidden;
 use crate::local::failure::Result;
 use crate::local::wire::channel::Channel;
@@ -22,7 +21,10 @@ pub(crate) fn supervise(brief: &Brief) -> Result<SupervisorAnswer> {
         }
     }
     #[cfg(debug_assertions)]
-    command.envs(std::env::var_os(pause::LOOK).map(|value| (pause::LOOK, value)));
+    {
+        use crate::local::boxes::pause::LOOK;
+        command.envs(std::env::var_os(LOOK).map(|value| (LOOK, value)));
+    }
     command.stdin(theirs.into_fd()).stdout(Stdio::null()).stderr(Stdio::null());
     // SAFETY: two system calls between fork and exec, no allocation and no lock.
     unsafe {
