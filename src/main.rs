@@ -13,9 +13,9 @@ mod exec;
 mod exit;
 mod fs;
 mod herdr;
-#[cfg_attr(not(target_os = "linux"), path = "local/elsewhere.rs")]
 mod journey;
 mod keys;
+#[cfg_attr(not(target_os = "linux"), path = "local/elsewhere.rs")]
 mod local;
 mod merge;
 mod paths;
