@@ -1,6 +1,6 @@
 //! What the doctor and a setup say of settings that do not go together, or not with this machine.
 
-use super::{SETTINGS, machine, tree};
+use super::{SETTINGS, machine};
 use crate::support::{Herdr, Home, User, program};
 
 #[test]
@@ -31,14 +31,14 @@ fn an_egress_list_and_boxes_of_this_machine_are_refused_before_anything_is_writt
         if let Some(text) = file {
             home.write(SETTINGS, text);
         }
-        let before = tree(home.path());
+        let before = super::tree(home.path());
         let refused = home.run(&[&["setup", "herdr"], flags].concat());
         let refused = refused.fails(2, "boxes on this machine cannot enforce an egress list");
         assert!(
             refused.stderr.contains("help: leave --egress out, or use --provider createos"),
             "{refused:?}"
         );
-        assert_eq!(tree(home.path()), before, "{flags:?}");
+        assert_eq!(super::tree(home.path()), before, "{flags:?}");
     }
     let doctor = home.run(&["setup", "--doctor"]);
     assert_eq!(doctor.code, 1);
@@ -180,7 +180,7 @@ fn local_boxes_are_not_set_up_where_none_can_be_isolated() {
     // The probe of the isolation makes a box in the temporary folder, and deletes it.
     let home = Home::new().with_bin().var("TMPDIR", "/tmp");
     let _herdr = Herdr::in_home(&home);
-    let before = tree(home.path());
+    let before = super::tree(home.path());
     let without = |args: &[&str]| {
         // In a user namespace of its own, which allows no others.
         let script = r#"echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" "$@""#;
@@ -192,7 +192,7 @@ fn local_boxes_are_not_set_up_where_none_can_be_isolated() {
     let refused = without(&["setup", "herdr", "--provider", "local"]).fails(1, "cannot be set up yet");
     assert!(refused.stderr.contains("local-sandbox   this machine does not let"), "{refused:?}");
     assert!(refused.stderr.contains("help: "), "{refused:?}");
-    assert_eq!(tree(home.path()), before);
+    assert_eq!(super::tree(home.path()), before);
     let doctor = without(&["setup", "--doctor", "--provider", "local"]);
     assert!(doctor.code == 1 && doctor.stdout.contains("FAIL  local-sandbox"), "{doctor:?}");
 }
