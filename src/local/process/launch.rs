@@ -1,7 +1,6 @@
 //! Starting what stays: the supervisor of a process, the keeper of a network.
 
 use crate::error::Error;
-use crate::local::boxes::pause;
 use crate::local::entry::hidden;
 use crate::local::failure::Result;
 use crate::local::wire::channel::Channel;
@@ -31,7 +30,10 @@ pub(crate) fn background<A: DeserializeOwned>(word: &str, brief: &impl Serialize
         }
     }
     #[cfg(debug_assertions)]
-    command.envs(std::env::var_os(pause::LOOK).map(|value| (pause::LOOK, value)));
+    {
+        use crate::local::boxes::pause::LOOK;
+        command.envs(std::env::var_os(LOOK).map(|value| (LOOK, value)));
+    }
     command.stdin(theirs.into_fd()).stdout(Stdio::null()).stderr(Stdio::null());
     // SAFETY: two system calls between fork and exec, no allocation and no lock.
     unsafe {

@@ -1,6 +1,6 @@
 //! What the doctor and a setup say of settings that do not go together, or not with this machine.
 
-use super::{SETTINGS, machine, tree};
+use super::{SETTINGS, machine};
 use crate::support::{Herdr, Home, User, program};
 
 #[test]
@@ -156,7 +156,7 @@ fn local_boxes_are_not_set_up_where_none_can_be_isolated() {
     // The probe of the isolation makes a box in the temporary folder, and deletes it.
     let home = Home::new().with_bin().var("TMPDIR", "/tmp");
     let _herdr = Herdr::in_home(&home);
-    let before = tree(home.path());
+    let before = super::tree(home.path());
     let without = |args: &[&str]| {
         // In a user namespace of its own, which allows no others.
         let script = r#"echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" "$@""#;
@@ -168,7 +168,7 @@ fn local_boxes_are_not_set_up_where_none_can_be_isolated() {
     let refused = without(&["setup", "herdr", "--provider", "local"]).fails(1, "cannot be set up yet");
     assert!(refused.stderr.contains("local-sandbox   this machine does not let"), "{refused:?}");
     assert!(refused.stderr.contains("help: "), "{refused:?}");
-    assert_eq!(tree(home.path()), before);
+    assert_eq!(super::tree(home.path()), before);
     let doctor = without(&["setup", "--doctor", "--provider", "local"]);
     assert!(doctor.code == 1 && doctor.stdout.contains("FAIL  local-sandbox"), "{doctor:?}");
 }
