@@ -89,16 +89,11 @@ fn plan_with_warnings(talk: &Talk<'_>, request: &Request, observed: &Observed, o
 }
 
 fn last_words(plan: &Plan) -> String {
-    let start = match plan.chord("start") {
-        Some(chord) => {
-            let prefix = plan.prefix.as_ref().filter(|_| chord.starts_with("prefix+"));
-            let prefix = prefix.map_or_else(String::new, |key| format!(" (prefix is {key})"));
-            format!("Done. In Herdr, inside a git worktree, press {chord}{prefix}.")
-        }
-        None => {
-            "Done. In Herdr, paste the bindings, then press the one for start inside a git worktree.".into()
-        }
+    let start = match plan.presses("start") {
+        Some(keys) => format!("press {}.", keys.replacen(' ', ", then ", 1)),
+        None => "paste the bindings, then press the one for start.".into(),
     };
+    let start = format!("Done. In Herdr, inside a git worktree, {start}");
     let undo = format!("Take it all back: {}", command::setup().flag("--undo"));
     let difference = "(herdr config reset-keys would also take the keys that you bound yourself)";
     let displaced = plan.displaced.as_ref().map_or_else(String::new, |displaced| {

@@ -32,7 +32,7 @@ pub(super) fn take_back(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
     report.add_plan(&plan, paths);
     if receipt.is_none() && plan.changes.is_empty() {
         let title = "There is nothing to take back: no setup is on record here, and none left anything.";
-        talk.say(render::plan(title, &plan, paths, false).trim_end());
+        talk.say(render::plan(title, &plan, paths, false, ui::columns()).trim_end());
         talk.say("Nothing was changed.");
         return Ok(talk.code(&plan));
     }

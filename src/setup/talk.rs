@@ -64,52 +64,72 @@ impl Talk<'_> {
     }
 
     pub(super) fn show(&self, title: &str, plan: &Plan, diffs: bool) {
-        self.say(render::plan(title, plan, self.paths, diffs));
+        self.say(render::plan(title, plan, self.paths, diffs, ui::columns()));
     }
 
     /// Shows the plan, and asks when a person is there. False means that nothing is to be done.
     pub(super) fn go_ahead(&self, title: &str, plan: &Plan, question: &str, default: bool) -> Result<bool> {
-        let asks = self.asks();
-        self.show(title, plan, asks || self.request.dry_run);
-        if self.request.dry_run {
-            self.say("Nothing was changed (--dry-run).");
-            return Ok(false);
-        }
-        if asks && !ui::confirm(question, default)? {
-            self.say("Nothing was changed.");
-            return Ok(false);
-        }
-        Ok(true)
+        Ok(self.ask(title, plan, question, default, Vec::new())? == Said::Yes)
     }
 
     /// The one question of a setup. What it offers beside yes and no changes the plan, which is shown again then.
     pub(super) fn agree(&self, title: &str, plan: &Plan) -> Result<Answer> {
-        let keep = plan.displaced.as_ref().and_then(|displaced| Some((displaced, displaced.instead?)));
         let edits = plan.edits_keys();
-        let (keep, notices) = (keep.filter(|_| edits), plan.notices_off && edits);
-        if !self.asks() || (keep.is_none() && !notices) {
-            let go = self.go_ahead(title, plan, "Continue?", true)?;
-            return Ok(if go { Answer::Go } else { Answer::Leave });
-        }
-        self.show(title, plan, true);
-        let mut others = Vec::new();
+        let keep = plan.displaced.as_ref().and_then(|displaced| Some((displaced, displaced.instead?)));
+        let keep = keep.filter(|_| edits);
+        let mut offers = Vec::new();
         if let Some((Displaced { action, field, .. }, chord)) = keep {
-            self.say(format!("  k  keeps Herdr's {field}: {action} gets {chord}"));
-            others.push('k');
+            offers.push(('k', format!("keeps Herdr's {field}: {action} gets {chord}")));
         }
-        if notices {
-            self.say("  t  turns Herdr's notices on, too: they tell what an action did");
-            others.push('t');
+        if plan.notices_off && edits {
+            offers.push(('t', "turns Herdr's notices on, too: they tell what an action did".into()));
         }
-        Ok(match (ui::choose("Continue?", true, &others)?, keep) {
+        Ok(match (self.ask(title, plan, "Continue?", true, offers)?, keep) {
             (Said::Yes, _) => Answer::Go,
             (Said::Other('k'), Some((displaced, chord))) => Answer::Keep(displaced.action.clone(), chord),
             (Said::Other('t'), _) => Answer::Notices,
-            _ => {
-                self.say("Nothing was changed.");
-                Answer::Leave
-            }
+            _ => Answer::Leave,
         })
+    }
+
+    /// Shows the plan, with its diffs in a dry run and for who asks for them, and asks where a person is there.
+    fn ask(
+        &self,
+        title: &str,
+        plan: &Plan,
+        question: &str,
+        default: bool,
+        mut offers: Vec<(char, String)>,
+    ) -> Result<Said> {
+        let mut diffs = self.request.dry_run;
+        if plan.changes.iter().any(|change| change.step().diff().is_some()) {
+            offers.insert(0, ('d', "shows what changes in the files, line by line".into()));
+        }
+        loop {
+            self.show(title, plan, diffs);
+            if self.request.dry_run {
+                self.say("Nothing was changed (--dry-run).");
+                return Ok(Said::No);
+            }
+            if !self.asks() {
+                return Ok(Said::Yes);
+            }
+            for (letter, does) in &offers {
+                ui::paragraph(format!("  {letter}  {does}"));
+            }
+            let letters: Vec<char> = offers.iter().map(|(letter, _)| *letter).collect();
+            match ui::choose(question, default, &letters)? {
+                Said::Other('d') => {
+                    diffs = true;
+                    offers.retain(|(letter, _)| *letter != 'd');
+                }
+                Said::No => {
+                    self.say("Nothing was changed.");
+                    return Ok(Said::No);
+                }
+                said => return Ok(said),
+            }
+        }
     }
 
     /// With `--strict` a warning fails.

@@ -92,6 +92,15 @@ impl Plan {
         bound.chords.first().map(String::as_str)
     }
 
+    /// What is pressed for `action` afterwards, one key after the other: `ctrl+b shift+s`.
+    pub(crate) fn presses(&self, action: &str) -> Option<String> {
+        let chord = self.chord(action)?;
+        Some(match (&self.prefix, chord.strip_prefix("prefix+")) {
+            (Some(prefix), Some(rest)) => format!("{prefix} {rest}"),
+            _ => chord.to_owned(),
+        })
+    }
+
     fn warn(&mut self, message: impl Into<String>, fix: impl Into<String>) {
         self.warnings.push(Warning { message: message.into(), fix: Some(fix.into()) });
     }

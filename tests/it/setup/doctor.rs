@@ -13,27 +13,34 @@ fn a_machine_that_is_ready_passes_and_says_what_comes_next() {
     insta::assert_snapshot!(plain(&home, &doctor.stdout), @r##"
     createos-sandbox setup herdr --doctor
 
+    Programs
       ok    os             Linux ARCH
       ok    createos       0.0.29   ~/bin/createos
       ok    session        signed in with a stored login
       ok    herdr          0.8.2    ~/bin/herdr
       ok    git            2.47.3   ~/bin/git
       skip  bun            not needed by the bundled plugin
+
+    Plugin
       skip  plugin         not set up yet
                            fix: createos-sandbox setup herdr
       skip  config         there is none, so the defaults apply   ~/.config/herdr/plugins/config/createos.sandbox/config.json
-      ok    herdr-server   not running; what is set up applies when it starts
-      ok    herdr-config   there is none yet, so Herdr's defaults apply   ~/.config/herdr/config.toml
-      ok    shape          s-2vcpu-4gb is in your plan
-      skip  keys           not set up yet
-      ok    config-owner   there is none yet; setup makes it   ~/.config/herdr/config.toml
-      ok    egress         open: a box may reach anything (no egress list)
-      ok    agent-env      no key of an agent's provider is exported here
-      note  notices        Herdr's notices are off, so an action's result shows in a popup or not at all
-                           fix: createos-sandbox setup herdr --notices
-      ok    boxes          no pane is tied to a box
       skip  shim           not installed; to make it: createos-sandbox shim install
       skip  paths          nothing is recorded yet
+
+    Herdr
+      ok    herdr-server   not running; what is set up applies when it starts
+      ok    herdr-config   there is none yet, so Herdr's defaults apply   ~/.config/herdr/config.toml
+      skip  keys           not set up yet
+      ok    config-owner   there is none yet; setup makes it   ~/.config/herdr/config.toml
+      note  notices        Herdr's notices are off, so an action's result shows in a popup or not at all
+                           fix: createos-sandbox setup herdr --notices
+
+    Boxes
+      ok    shape          s-2vcpu-4gb is in your plan
+      ok    egress         open: a box may reach anything (no egress list)
+      ok    agent-env      no key of an agent's provider is exported here
+      ok    boxes          no pane is tied to a box
     "##);
 }
 
@@ -131,6 +138,7 @@ fn all_checks_run_and_each_fault_has_its_fix_beside_it() {
     insta::assert_snapshot!(plain(&home, &doctor.stdout), @r##"
     createos-sandbox setup herdr --doctor
 
+    Programs
       ok    os             Linux ARCH
       FAIL  createos       0.0.24   ~/bin/createos     needs 0.0.26 or newer
                            fix: createos upgrade
@@ -140,22 +148,40 @@ fn all_checks_run_and_each_fault_has_its_fix_beside_it() {
                            fix: herdr update
       ok    git            2.47.3   ~/bin/git
       skip  bun            not needed by the bundled plugin
+
+    Plugin
       skip  plugin         not set up yet
                            fix: createos-sandbox setup herdr
       FAIL  config         line 2, column 9: unknown key "agnet"; did you mean "agent"?   ~/.config/herdr/plugins/config/createos.sandbox/config.json
                            fix: correct it, or keep its valid settings with: createos-sandbox setup herdr --force
+      skip  shim           not installed; to make it: createos-sandbox shim install
+      skip  paths          nothing is recorded yet
+
+    Herdr
       ok    herdr-server   not running; what is set up applies when it starts
       ok    herdr-config   Herdr has nothing to say about it   ~/.config/herdr/config.toml
-      ok    shape          s-2vcpu-4gb is in your plan
       skip  keys           not set up yet
       ok    config-owner   an ordinary file   ~/.config/herdr/config.toml
+      ok    notices        Herdr shows notices (herdr)
+
+    Boxes
+      ok    shape          s-2vcpu-4gb is in your plan
       ok    egress         open: a box may reach anything (no egress list)
       warn  agent-env      ANTHROPIC_API_KEY is set here and does not reach a box
                            fix: sign the agent in inside its own pane, the first time that it starts
-      ok    notices        Herdr shows notices (herdr)
       ok    boxes          no pane is tied to a box
-      skip  shim           not installed; to make it: createos-sandbox shim install
-      skip  paths          nothing is recorded yet
+
+    To mend
+      FAIL  createos       0.0.24   ~/bin/createos     needs 0.0.26 or newer
+                           fix: createos upgrade
+      FAIL  session        createos is not signed in: your session has expired
+                           fix: put a key into CREATEOS_API_KEY, or on a terminal: createos login
+      FAIL  herdr          0.7.4    ~/bin/herdr     needs 0.7.5 or newer
+                           fix: herdr update
+      FAIL  config         line 2, column 9: unknown key "agnet"; did you mean "agent"?   ~/.config/herdr/plugins/config/createos.sandbox/config.json
+                           fix: correct it, or keep its valid settings with: createos-sandbox setup herdr --force
+      warn  agent-env      ANTHROPIC_API_KEY is set here and does not reach a box
+                           fix: sign the agent in inside its own pane, the first time that it starts
     "##);
 }
 

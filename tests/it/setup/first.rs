@@ -10,7 +10,7 @@ fn one_command_links_the_plugin_and_writes_settings_and_keys() {
         let home = machine(user);
         let herdr = Herdr::in_home(&home);
         let setup = home.run(&["setup", "herdr", "--agent", "codex", "--shape", "s-1vcpu-1gb"]).success();
-        assert!(setup.stdout.contains("press prefix+shift+s (prefix is ctrl+b)."), "{}", setup.stdout);
+        assert!(setup.stdout.contains("press ctrl+b, then shift+s."), "{}", setup.stdout);
         assert_eq!(
             home.read(SETTINGS),
             "{\n  \"agent\": \"codex\",\n  \"shape\": \"s-1vcpu-1gb\",\n  \"autoPause\": \"30m\",\n  \
@@ -154,6 +154,13 @@ fn the_plan_shows_what_would_change() {
         +command = "createos.sandbox.delete"
         +description = "delete the sandbox of this pane"
 
+      ctrl+b shift+s  start
+      ctrl+b alt+c    attach
+      ctrl+b shift+y  sync
+      ctrl+b shift+a  apply
+      ctrl+b shift+i  info
+      ctrl+b alt+x    delete
+
       prefix+shift+c is yours (true, line 3), so attach gets prefix+alt+c
 
     Nothing was changed (--dry-run).
@@ -280,7 +287,7 @@ fn the_last_words_name_the_prefix_that_the_user_has() {
     let _herdr = Herdr::in_home(&home);
     home.write(CONFIG, "[keys]\nprefix = \"ctrl+a\"\n");
     let setup = home.run(&["setup"]).success();
-    assert!(setup.stdout.contains("press prefix+shift+s (prefix is ctrl+a).\n"), "{}", setup.stdout);
+    assert!(setup.stdout.contains("press ctrl+a, then shift+s.\n"), "{}", setup.stdout);
     let _ = home.run(&["setup", "--undo"]).success();
     let setup = home.run(&["setup", "--key", "start=ctrl+alt+s"]).success();
     assert!(setup.stdout.contains("press ctrl+alt+s.\n"), "{}", setup.stdout);

@@ -1,7 +1,7 @@
 //! A person at a terminal: the plan is shown, one question is asked.
 
 use super::{CONFIG, machine, tree};
-use crate::support::{Herdr, Pty, User};
+use crate::support::{Herdr, Pty, Terminal, User};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -15,7 +15,11 @@ fn the_plan_is_shown_and_no_means_nothing_changes() {
     for (answer, code) in [("n", 1), ("\x03", 130)] {
         let mut terminal = Pty::spawn(home.command(&["setup"]), 60, 120);
         terminal.expect("Continue?", LIMIT);
-        assert!(terminal.text().contains("+key = \"prefix+shift+s\""), "{}", terminal.text());
+        assert!(terminal.text().contains("ctrl+b shift+s  start"), "{}", terminal.text());
+        assert!(!terminal.text().contains("+key = "), "{}", terminal.text());
+        terminal.send("d");
+        terminal.expect("+key = \"prefix+shift+s\"", LIMIT);
+        terminal.expect("[Y/n/k/t]", LIMIT);
         terminal.send(answer);
         let status = terminal.wait(LIMIT);
         assert_eq!(status.code(), Some(code), "{}", terminal.text());
@@ -32,9 +36,36 @@ fn yes_goes_on() {
     let mut terminal = Pty::spawn(home.command(&["setup"]), 60, 120);
     terminal.expect("Continue?", LIMIT);
     terminal.send("y");
-    terminal.expect("press prefix+shift+s", LIMIT);
+    terminal.expect("press ctrl+b, then shift+s", LIMIT);
     assert!(terminal.wait(LIMIT).success(), "{}", terminal.text());
     assert!(home.read(CONFIG).contains("createos.sandbox.start"));
+}
+
+/// The usual first setup, with a chord that is taken: title, keys and question are on one screen.
+#[test]
+fn the_plan_and_its_question_are_on_one_screen() {
+    for (rows, columns) in [(24, 80), (36, 45)] {
+        let home = machine(User::Me);
+        let _herdr = Herdr::in_home(&home);
+        home.write(
+            CONFIG,
+            "[ui]\n[[keys.command]]\nkey = \"prefix+shift+c\"\ntype = \"shell\"\ncommand = \"cargo watch\"\n",
+        );
+        let mut asks = Pty::spawn(home.command(&["setup"]), rows, columns);
+        asks.expect("[Y/n/d/k/t]", LIMIT);
+        let mut terminal = Terminal::new(rows, columns, 0);
+        terminal.process(&asks.bytes());
+        let shown = terminal.screen().contents();
+        for part in ["Setting up Herdr", "ctrl+b shift+s  start", "ctrl+b alt+c    attach", "Continue?"] {
+            assert!(shown.contains(part), "{part} is not in sight at {rows}x{columns}:\n{shown}");
+        }
+        let words: Vec<&str> = shown.split_whitespace().collect();
+        for word in ["bundled", "bindings", "first,", "instead", "notices", "tell", "did"] {
+            assert!(words.contains(&word), "{word} is broken at {rows}x{columns}:\n{shown}");
+        }
+        asks.send("n");
+        assert_eq!(asks.wait(LIMIT).code(), Some(1));
+    }
 }
 
 /// Herdr's own close_tab is given away only by who says so, and so are its notices turned on.
@@ -45,7 +76,7 @@ fn the_question_offers_to_keep_herdrs_key_and_to_turn_its_notices_on() {
     home.write(CONFIG, "ui = { theme = \"x\" }\n");
     let mut terminal = Pty::spawn(home.command(&["setup"]), 60, 160);
     terminal.expect("t  turns Herdr's notices on", LIMIT);
-    terminal.expect("[Y/n/k/t]", LIMIT);
+    terminal.expect("[Y/n/d/k/t]", LIMIT);
     let text = terminal.text();
     assert!(text.contains("k  keeps Herdr's close_tab: delete gets prefix+alt+x"), "{text}");
     assert!(
@@ -55,9 +86,9 @@ fn the_question_offers_to_keep_herdrs_key_and_to_turn_its_notices_on() {
     let way_back = "createos-sandbox setup herdr --key delete=prefix+alt+x";
     assert!(text.contains(&format!("to keep close_tab: {way_back}")), "{text}");
     terminal.send("k");
-    terminal.expect("[Y/n/t]", LIMIT);
+    terminal.expect("[Y/n/d/t]", LIMIT);
     terminal.send("t");
-    terminal.expect("[Y/n] ", LIMIT);
+    terminal.expect("[Y/n/d] ", LIMIT);
     terminal.send("y");
     terminal.expect("Take it all back", LIMIT);
     assert!(terminal.wait(LIMIT).success(), "{}", terminal.text());
@@ -117,4 +148,34 @@ fn the_doctor_keeps_its_columns_on_a_narrow_terminal() {
     assert!(text.contains(&config), "{text}");
     let egress = format!("  egress         open: a box may reach anything (no\n{column}egress list)\n");
     assert!(text.contains(&egress), "{text}");
+}
+
+/// As the terminal shows it, which breaks what is too wide: paths and commands, and no word.
+#[test]
+fn the_doctor_breaks_no_word_and_tells_faults_again_at_the_end() {
+    for columns in [80, 40] {
+        let home = machine(User::Me);
+        let _herdr = Herdr::in_home(&home);
+        home.write(CONFIG, "[[keys.command]]\n");
+        let mut command = home.command(&["setup", "herdr", "--doctor"]);
+        command.env("ANTHROPIC_API_KEY", "not-a-key").env("NO_COLOR", "1");
+        let doctor = Pty::spawn(command, 24, columns);
+        doctor.expect("changed.", LIMIT);
+        let mut terminal = Terminal::new(24, columns, 0);
+        terminal.process(&doctor.bytes());
+        let end = terminal.screen().contents();
+        assert!(end.contains("ANTHROPIC_API_KEY"), "the fault is in sight at the end:\n{end}");
+        let all = doctor.text().replace("\r\n", "\n");
+        let fault = "sign the agent in inside its own pane, the first time that it starts";
+        assert_eq!(plain_words(&all).matches(fault).count(), 2, "{all}");
+        for line in all.lines().filter(|line| line.chars().count() > usize::from(columns)) {
+            let is_path_or_command = line.contains('/') || line.contains("createos-sandbox ");
+            assert!(is_path_or_command, "a word may break at {columns} columns: {line}");
+        }
+    }
+}
+
+/// The words of a text, a blank between each.
+fn plain_words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
