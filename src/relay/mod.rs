@@ -13,7 +13,7 @@ pub(crate) use signals::Signals;
 use crate::error::{Error, Result};
 use crate::exec::{ExecError, Run, tell_group};
 use crate::exit::Exit;
-use crate::ui::terminal::Raw;
+use crate::ui::terminal::{Raw, make_room};
 use old_output::OldOutput;
 use parting::Parting;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -51,6 +51,8 @@ pub(crate) fn run(old: Option<u64>, argv: &[OsString]) -> Result<Exit> {
     let signals = Signals::catch(&[SIGCHLD]).map_err(failed)?;
     let (master, child) = terminal::start(run).map_err(unstarted)?;
     let raw = Raw::for_a_program().map_err(failed)?;
+    // Only now: until then the terminal echoed what was typed, which moves the cursor.
+    make_room();
     let shown = show(master.try_clone().map_err(failed)?, old);
     let status = pass(&master, child, &signals).map_err(failed)?;
     let detached = shown.recv_timeout(LAST_WORDS).is_ok_and(|parting| parting.is_said());

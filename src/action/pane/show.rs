@@ -139,7 +139,6 @@ fn attach(context: &ActionContext, record: &mut Record, process: &ProcessId) -> 
             }
         };
         run = run.through(own_binary()?, ["herdr", "relay", &old]);
-        ui::terminal::make_room();
     }
     if record.shown.as_ref() != Some(process) {
         set_shown(context, record, Some(process))?;

@@ -1,8 +1,9 @@
 //! The official program's quirks (docs/measured/createos-cli.md 3), each by its switch.
 
 use super::world::{LONG, World};
-use crate::support::eventually;
+use crate::support::{Home, Pty, Terminal, eventually, program};
 use serde_json::json;
+use std::path::Path;
 
 #[test]
 fn every_call_has_its_flags_first_a_neutral_folder_and_a_full_id() {
@@ -184,6 +185,29 @@ fn the_footer_hides_nothing_in_a_pane_that_is_full_and_ctrl_c_arrives_as_a_signa
     world.sees(&pane, "quiet");
     world.herdr(&["pane", "send-keys", &pane, "ctrl+c"]);
     world.answers(&pane, "inter", "rupted");
+}
+
+/// What is typed until the attach is there is echoed, and moves the cursor to the last row after all.
+#[test]
+fn the_footer_hides_nothing_where_something_was_typed_meanwhile() {
+    let home = Home::new().with_bin();
+    let footer = "paint() { printf '\\0337\\033[1;9r\\033[10;1Hfooter\\0338'; }";
+    let official = program(
+        &home,
+        "bin/official",
+        &format!("#!/bin/sh\n{footer}\npaint\nfor n in 1 2 3; do printf \"line $n\\n\"; paint; done\n"),
+    );
+    let mut command = home.command_of(Path::new("/bin/sh"), &[]);
+    command.args(["-c", "seq 30; printf typed; exec \"$0\" herdr relay none \"$1\""]);
+    command.arg(crate::support::binary()).arg(official);
+    let mut pane = Pty::spawn(command, 10, 40);
+    assert!(pane.wait(LONG).success(), "{}", pane.text());
+    let mut terminal = Terminal::new(10, 40, 0);
+    terminal.process(&pane.bytes());
+    let shown = terminal.screen().contents();
+    for line in ["line 1", "line 2", "line 3", "footer"] {
+        assert!(shown.contains(line), "{line} is hidden:\n{shown}");
+    }
 }
 
 #[test]
