@@ -17,9 +17,21 @@ impl Proposal {
     /// # Errors
     /// The patch cannot be read.
     pub(crate) fn review(&self) -> Result<Vec<Toned>> {
-        let mut lines = self.judgement();
-        if self.patch.bytes > 0 {
+        let (mut lines, patch) = (self.judgement(), self.patch_lines()?);
+        if !patch.is_empty() {
             lines.push(Toned::new(Shade::Plain, ""));
+        }
+        lines.extend(patch);
+        Ok(lines)
+    }
+
+    /// The lines of the patch; none when it is empty.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn patch_lines(&self) -> Result<Vec<Toned>> {
+        let mut lines = Vec::new();
+        if self.patch.bytes > 0 {
             let path = &self.patch.path;
             let file = BufReader::new(File::open(path).at("open", path)?);
             patch_lines(file, &mut lines).at("read", path)?;
@@ -135,6 +147,8 @@ fn patch_lines(patch: impl BufRead, lines: &mut Vec<Toned>) -> std::io::Result<(
                 }
                 None => continue,
             },
+            // The names of git's objects tell a person nothing, and fill a row each.
+            _ if text.starts_with("index ") && !in_hunk => continue,
             _ if text.starts_with("@@ ") => {
                 in_hunk = true;
                 Shade::Hunk

@@ -8,10 +8,11 @@ use crate::cli::TryArgs;
 use crate::command;
 use crate::config::RemoteRoot;
 use crate::createos::{BoxId, BoxName, CreateSpec};
-use crate::error::{Error, IoContext, Result};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::journey::{ProviderBox, Upload};
 use crate::merge::{Ledger, OnClash, Outcome};
+use crate::ui::Toned;
 use crate::worktree::{self, Packed, Rules, Selection, Worktree};
 use crate::{local, random, ui};
 use stage::{Interrupt, Stage};
@@ -87,7 +88,11 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
     stage.strike()?;
     steps.done("delete", "the box and every file of this try are gone");
 
-    ui::line(format!("\n{patch}"));
+    ui::line("");
+    for line in patch {
+        ui::line(line.styled(true));
+    }
+    ui::line("");
     ui::line(format!(
         "Done in {}. The commit above was made in the box and came home as a patch.",
         ui::seconds(steps.elapsed())
@@ -155,18 +160,18 @@ fn bring_home(
     home: &Path,
     packed: &Packed,
     ledger: &Ledger,
-) -> Result<(String, String)> {
+) -> Result<(String, Vec<Toned>)> {
     let proposal = remote.propose(root, home, &packed.base, git, &Rules::default(), OnClash::Refuse)?;
+    let patch = proposal.patch_lines()?;
     let applied = proposal.apply(remote, ledger)?;
-    let (Outcome::Applied, Some(kept)) = (applied.outcome, &applied.patch) else {
+    if applied.outcome != Outcome::Applied {
         return Err(Error::failed("the commit did not come home").fact("result", applied.outcome.word()));
-    };
-    let text = std::fs::read(kept).at("read", kept)?;
+    }
     let summary = format!(
         "the commit came home: {}, +{} -{}",
         ui::count(applied.files as u64, "file"),
         applied.lines.insertions,
         applied.lines.deletions
     );
-    Ok((summary, ui::visible(&String::from_utf8_lossy(&text))))
+    Ok((summary, patch))
 }

@@ -188,13 +188,15 @@ fn wrap(line: &Toned, columns: usize) -> Vec<Toned> {
     }
 }
 
-/// As much of `text` as is at most `columns` wide; at least one character, so that a caller gets on.
+/// As much of `text` as is at most `columns` wide, up to a blank in its second half where there is one; at least one
+/// character, so that a caller gets on.
 fn fit(text: &str, columns: usize) -> &str {
     let mut width = 0;
     for (at, c) in text.char_indices() {
         width += c.width().unwrap_or(0);
         if width > columns && at > 0 {
-            return &text[..at];
+            let blank = text[..at].rfind(' ').filter(|blank| blank * 2 > at);
+            return &text[..blank.map_or(at, |blank| blank + 1)];
         }
     }
     text
@@ -261,6 +263,14 @@ mod tests {
             .map(|line| line.trim_start())
             .collect();
         assert_eq!(joined.replace(' ', ""), text.replace(' ', ""));
+    }
+
+    #[test]
+    fn words_stay_whole() {
+        let line =
+            Toned::new(Shade::Warning, "  new  tasks.json   RUNS CODE HERE: tasks that an editor takes");
+        let parts: Vec<String> = wrap(&line, 25).into_iter().map(|part| part.text).collect();
+        assert_eq!(parts, ["  new  tasks.json   RUNS ", "    CODE HERE: tasks ", "    that an editor takes"]);
     }
 
     #[test]

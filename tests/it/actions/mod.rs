@@ -4,7 +4,7 @@ mod agents;
 mod attached;
 mod boxes;
 mod day;
-mod delete;
+pub mod delete;
 mod earlier;
 mod failures;
 mod focus;

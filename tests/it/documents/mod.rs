@@ -6,6 +6,8 @@ mod known_problems;
 mod links;
 mod measured;
 #[cfg(target_os = "linux")]
+mod pictures;
+#[cfg(target_os = "linux")]
 mod screens;
 mod tables;
 

@@ -95,7 +95,7 @@ fn of_a_pane() -> Vec<Screen> {
 }
 
 /// The text up to the end of the line that holds `last`.
-fn until(text: &str, last: &str) -> String {
+pub fn until(text: &str, last: &str) -> String {
     let at = text.find(last).unwrap_or_else(|| panic!("[{last}] is not in:\n{text}"));
     text[..at].to_owned() + text[at..].lines().next().unwrap_or_default()
 }
