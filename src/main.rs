@@ -17,6 +17,7 @@ mod journey;
 mod keys;
 #[cfg_attr(not(target_os = "linux"), path = "local/elsewhere.rs")]
 mod local;
+mod man;
 mod merge;
 #[cfg(target_os = "linux")]
 mod network;
@@ -76,7 +77,7 @@ fn run(cli: cli::Cli) -> error::Result<Exit> {
         cli::Command::Shim(command) => shim(command),
         cli::Command::Herdr(command) => action::run(command),
         cli::Command::Completions(args) => Ok(about::completions(&args)),
-        cli::Command::Man(args) => about::man(&args),
+        cli::Command::Man(args) => man::man(&args),
         cli::Command::Version(args) => Ok(about::version(&args)),
         cli::Command::Local(args) => Ok(local::run(args)),
     }

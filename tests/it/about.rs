@@ -87,6 +87,35 @@ fn every_command_has_a_page_of_its_own() {
 }
 
 #[test]
+fn pages_have_what_people_look_for_and_their_examples_are_commands() {
+    let home = Home::new();
+    let _ = home.run(&["man", "--out", "man"]).success();
+    let root = home.read("man/createos-sandbox.1");
+    for section in ["EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"] {
+        assert!(
+            root.contains(&format!(".SH \"{section}\"")) || root.contains(&format!(".SH {section}")),
+            "{section}"
+        );
+    }
+    let words = crate::documents::document("templates/man.toml");
+    let mut page = String::new();
+    for line in words.lines() {
+        let value = line.split_once(" = ").map_or("", |(_, value)| value.trim_matches('"'));
+        if line.starts_with("page = ") {
+            page = home.read(&format!("man/{value}.1"));
+            assert!(!page.contains("EXTRA"), "{page}");
+        }
+        if line.starts_with("run = ") {
+            assert!(page.replace("\\-", "-").contains(value), "[{value}] is in its page:\n{page}");
+            let words =
+                value.split_whitespace().skip(1).take_while(|word| !word.starts_with(['-', '>', '.', '~']));
+            let asked: Vec<&str> = words.chain(["--help"]).collect();
+            let _ = home.run(&asked).success();
+        }
+    }
+}
+
+#[test]
 fn pages_replace_older_ones_and_a_bad_folder_is_an_error() {
     let home = Home::new();
     home.write("man/createos-sandbox.1", "old");
