@@ -1,5 +1,6 @@
 //! One question, on a terminal only.
 
+use super::terminal::Raw;
 use crate::error::{Error, Kind, Result};
 use dialoguer::console::{Key, Term};
 use signal_hook::consts::SIGINT;
@@ -41,8 +42,12 @@ pub(crate) fn confirm(question: &str, default: bool) -> Result<bool> {
 /// # Errors
 /// The terminal cannot be read, or the person pressed Ctrl-C.
 pub(crate) fn choose(question: &str, default: bool, others: &[char]) -> Result<Said> {
+    // Before the question is seen: from then on Ctrl-C is a key, and no signal that comes before the key is waited for.
+    let raw = Raw::for_keys();
     let asking = Asking::begin()?;
-    ask(question, default, others).map_err(|source| {
+    let said = ask(question, default, others);
+    drop(raw);
+    said.map_err(|source| {
         // The question hides the cursor, and only an answer shows it again.
         let _gone = super::raw_note(b"\x1b[?25h\n");
         if source.kind() == io::ErrorKind::Interrupted {
