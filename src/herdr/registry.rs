@@ -28,7 +28,7 @@ pub(crate) struct GithubSource {
     /// `OWNER/REPO[/PATH]`.
     pub(crate) repository: String,
     /// The tag, branch or commit that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reference: Option<String>,
 }
 
@@ -49,18 +49,13 @@ pub(crate) enum Source {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 struct RawSource {
-    #[serde(default)]
     kind: String,
-    #[serde(default)]
     owner: String,
-    #[serde(default)]
     repo: String,
-    #[serde(default)]
     subdir: Option<String>,
-    #[serde(default)]
     requested_ref: Option<String>,
-    #[serde(default)]
     resolved_commit: Option<String>,
 }
 

@@ -76,13 +76,10 @@ pub(crate) struct Record {
     /// The Herdr server's socket: the same ids exist in every session. Empty while it is not known.
     pub(crate) socket: String,
     /// The terminal in which start was pressed.
-    #[serde(default)]
     pub(crate) source: Option<TerminalId>,
     /// The terminal that shows the box; none while nothing shows it.
-    #[serde(default)]
     pub(crate) terminal: Option<TerminalId>,
     /// That pane's last known id: for the reconcile after a restart, and for people.
-    #[serde(default)]
     pub(crate) pane: Option<PaneId>,
     pub(crate) provider: ProviderKind,
     /// The box's name; known before the box exists.
@@ -92,24 +89,24 @@ pub(crate) struct Record {
     #[serde(default, rename = "createCalled")]
     pub(crate) create_called: bool,
     /// The box's id, once it exists.
-    #[serde(default, rename = "boxId")]
+    #[serde(rename = "boxId")]
     pub(crate) box_id: Option<BoxId>,
     /// The agent's name in the settings.
     pub(crate) agent: Recorded<Agent>,
     /// Its program in the box.
-    #[serde(default, rename = "bin")]
+    #[serde(rename = "bin")]
     pub(crate) program: Option<String>,
     /// Its process in the box.
-    #[serde(default, rename = "processId")]
+    #[serde(rename = "processId")]
     pub(crate) process: Option<ProcessId>,
     /// The process that a terminal has shown already: what it asked of that one was answered then.
-    #[serde(default, rename = "shownProcess", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "shownProcess", skip_serializing_if = "Option::is_none")]
     pub(crate) shown: Option<ProcessId>,
     /// It was paused by the action, and not resumed since.
     #[serde(default, rename = "pausedByHand", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) paused_by_hand: bool,
     /// The name that we have given to its pane: another one is the person's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) label: Option<String>,
     /// The worktree's top folder.
     #[serde(rename = "local")]
@@ -121,10 +118,9 @@ pub(crate) struct Record {
     #[serde(default, rename = "autoPause")]
     pub(crate) auto_pause: Recorded<AutoPause>,
     /// What provision told.
-    #[serde(default)]
     pub(crate) outcome: Option<StartOutcome>,
     /// When delete was asked for once from the command line, in Unix seconds.
-    #[serde(default, rename = "deleteArmedAt")]
+    #[serde(rename = "deleteArmedAt")]
     pub(crate) delete_armed_at: Option<u64>,
     /// When it was made, in Unix seconds.
     #[serde(default, rename = "createdAt")]

@@ -22,10 +22,8 @@ const ANSWERS: usize = 200;
 pub(crate) struct Made {
     pub(crate) name: BoxName,
     /// Who made it; none of one that was remembered by an earlier version.
-    #[serde(default)]
     pub(crate) provider: Option<ProviderKind>,
     /// Its id; none of a box whose create call was begun and of which nothing was seen since.
-    #[serde(default)]
     pub(crate) id: Option<BoxId>,
 }
 
@@ -50,7 +48,7 @@ pub(crate) struct State {
     #[serde(default, rename = "tookOver")]
     pub(crate) took_over: bool,
     /// Tells the file of the earlier plugin whose mappings were taken over from one that was changed since.
-    #[serde(default, rename = "tookOverFrom")]
+    #[serde(rename = "tookOverFrom")]
     pub(crate) took_over_from: Option<String>,
     /// Its boxes that were taken over: what became of them here is not undone by their line there.
     #[serde(default, rename = "takenOver")]
