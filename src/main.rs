@@ -26,6 +26,7 @@ mod random;
 mod relay;
 mod setup;
 mod state;
+mod templates;
 mod text_type;
 mod trial;
 mod ui;

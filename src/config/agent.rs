@@ -2,6 +2,7 @@
 
 use super::names::unknown;
 use crate::error::Error;
+use crate::templates;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use serde_json::{Map, Value};
@@ -23,7 +24,6 @@ pub(crate) struct AgentSpec {
     name: String,
     pub(crate) title: String,
     /// The `HERDR_AGENT` value by which Herdr classifies the pane; none for a shell.
-    #[serde(default)]
     pub(crate) label: Option<String>,
     /// The program that is run in the box.
     pub(crate) program: String,
@@ -31,7 +31,6 @@ pub(crate) struct AgentSpec {
     #[serde(default)]
     pub(crate) args: Vec<String>,
     /// The official installer, as text for a shell in the box; none when nothing is installed.
-    #[serde(default)]
     pub(crate) install: Option<String>,
     /// Variables that the installer needs to ask nothing.
     #[serde(default)]
@@ -40,7 +39,6 @@ pub(crate) struct AgentSpec {
     #[serde(default)]
     hosts: Vec<AgentHost>,
     /// The package manager whose registry it uses; its host is asked of that tool.
-    #[serde(default)]
     pub(crate) registry: Option<String>,
     /// Whether it talks to a model provider of the user's choice.
     #[serde(default)]
@@ -104,10 +102,8 @@ struct Registry {
     agents: Vec<AgentSpec>,
 }
 
-static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
-    toml_edit::de::from_str(include_str!("../../templates/agents.toml"))
-        .expect("the built-in registry is tested")
-});
+static REGISTRY: LazyLock<Registry> =
+    LazyLock::new(|| templates::read(include_str!("../../templates/agents.toml")));
 
 fn in_the_order_of_the_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<AgentSpec>, D::Error> {
     let tables = Map::<String, Value>::deserialize(deserializer)?.into_iter();

@@ -35,12 +35,9 @@ fn chords<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Chord>, D::E
 
 /// All fields in the order in which Herdr registers them.
 pub(super) fn builtins() -> &'static [Builtin] {
-    static TABLE: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
-        let template: Template = toml_edit::de::from_str(include_str!("../../templates/herdr-builtins.toml"))
-            .expect("the template in this binary is tested");
-        template.builtin
-    });
-    &TABLE
+    static TABLE: LazyLock<Template> =
+        LazyLock::new(|| crate::templates::read(include_str!("../../templates/herdr-builtins.toml")));
+    &TABLE.builtin
 }
 
 #[cfg(test)]

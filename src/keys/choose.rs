@@ -75,10 +75,8 @@ struct Template {
 
 /// What an action may get whose first choice is taken, best first.
 pub(crate) fn others(first: Chord) -> impl Iterator<Item = Chord> {
-    static SPARE: LazyLock<Template> = LazyLock::new(|| {
-        toml_edit::de::from_str(include_str!("../../templates/herdr.toml"))
-            .expect("the template in this binary is tested")
-    });
+    static SPARE: LazyLock<Template> =
+        LazyLock::new(|| crate::templates::read(include_str!("../../templates/herdr.toml")));
     let letter = first.letter().map(String::from);
     SPARE.spare.iter().filter_map(move |text| match &letter {
         Some(letter) => text.replace('*', letter).parse().ok(),

@@ -140,7 +140,7 @@ impl Talk<'_> {
 
 /// The host with its version.
 pub(super) fn host(observed: &Observed) -> String {
-    let title = &template::herdr().title;
+    let title = &template::HERDR.title;
     match observed.programs.get("herdr").map(|choice| &choice.program) {
         Some(Program::Found { text, .. }) => format!("{title} {}", ui::visible(text)),
         _ => title.clone(),

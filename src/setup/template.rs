@@ -35,12 +35,10 @@ pub(crate) struct Requirement {
     /// The id of its check, which is the program's name, too.
     pub(crate) id: String,
     /// A variable that names another copy of it.
-    #[serde(default)]
     pub(crate) variable: Option<String>,
     /// The arguments that make it print its version.
     pub(crate) version: Vec<String>,
     /// The oldest version that will do.
-    #[serde(default)]
     pub(crate) minimum: Option<Version>,
     /// Words that count as newer than any number.
     #[serde(default)]
@@ -94,13 +92,8 @@ pub(crate) struct KeyTemplate {
     pub(crate) description: String,
 }
 
-pub(crate) fn herdr() -> &'static Template {
-    static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
-        toml_edit::de::from_str(include_str!("../../templates/herdr.toml"))
-            .expect("the built-in template is valid, which is tested")
-    });
-    &TEMPLATE
-}
+pub(crate) static HERDR: LazyLock<Template> =
+    LazyLock::new(|| crate::templates::read(include_str!("../../templates/herdr.toml")));
 
 #[cfg(test)]
 mod tests {
@@ -108,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_template_is_valid_and_complete() {
-        let template = herdr();
+        let template = &*HERDR;
         assert_eq!(template.plugin.id, crate::paths::PLUGIN_ID);
         let ids: Vec<_> = template.requirements.iter().map(|r| r.id.as_str()).collect();
         assert_eq!(ids, ["createos", "herdr", "git", "bun"]);

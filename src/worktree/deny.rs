@@ -2,15 +2,15 @@
 
 use super::RelPath;
 use super::harmless::Harmless;
+use crate::templates;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The list that is built into the binary.
 pub(crate) fn list() -> &'static DenyList {
-    static LIST: LazyLock<DenyList> = LazyLock::new(|| {
-        DenyList::parse(include_str!("../../templates/deny.toml")).expect("the built-in list is tested")
-    });
+    static LIST: LazyLock<DenyList> =
+        LazyLock::new(|| DenyList::new(templates::read(include_str!("../../templates/deny.toml"))));
     &LIST
 }
 
@@ -65,8 +65,7 @@ struct Group {
 }
 
 impl DenyList {
-    fn parse(text: &str) -> Result<Self, toml_edit::de::Error> {
-        let file: File = toml_edit::de::from_str(text)?;
+    fn new(file: File) -> Self {
         let mut list = Self { rules: Vec::new(), names: HashMap::new(), globs: Vec::new() };
         for group in file.rule {
             for pattern in group.names {
@@ -85,7 +84,7 @@ impl DenyList {
                 list.rules.push(Deny { pattern, added, unless, folder, components, except });
             }
         }
-        Ok(list)
+        list
     }
 
     /// All patterns for programs that take ignore patterns in git's way and to which case counts; a later one decides.

@@ -1,5 +1,6 @@
 //! What a file can hold although its name is one of secrets.
 
+use super::words::WORDS;
 use serde::Deserialize;
 
 /// Contents that a name of the deny-list can stand for, too.
@@ -22,26 +23,6 @@ impl Harmless {
     }
 }
 
-/// Labels of PEM that are for everybody.
-const PUBLIC: [&str; 17] = [
-    "CERTIFICATE",
-    "X509 CERTIFICATE",
-    "TRUSTED CERTIFICATE",
-    "ATTRIBUTE CERTIFICATE",
-    "CERTIFICATE REQUEST",
-    "NEW CERTIFICATE REQUEST",
-    "X509 CRL",
-    "CRL",
-    "PUBLIC KEY",
-    "RSA PUBLIC KEY",
-    "DSA PUBLIC KEY",
-    "EC PUBLIC KEY",
-    "PGP PUBLIC KEY BLOCK",
-    "DH PARAMETERS",
-    "X9.42 DH PARAMETERS",
-    "DSA PARAMETERS",
-    "EC PARAMETERS",
-];
 /// Lines of a key without its label have about this many digits of base64.
 const LINE: usize = 40;
 
@@ -53,7 +34,9 @@ fn public_pem(contents: &[u8]) -> bool {
     for line in text.lines().map(str::trim) {
         let label = |edge: &str| line.strip_prefix(edge)?.strip_suffix("-----");
         match (inside, label("-----BEGIN "), label("-----END ")) {
-            (None, Some(begun), None) if PUBLIC.contains(&begun) => inside = Some(begun),
+            (None, Some(begun), None) if WORDS.public.iter().any(|label| label == begun) => {
+                inside = Some(begun)
+            }
             (Some(begun), None, Some(ended)) if begun == ended => {
                 inside = None;
                 blocks += 1;

@@ -18,6 +18,7 @@ mod select;
 mod stayed;
 mod sync_patterns;
 mod tar;
+mod words;
 
 pub(crate) use allow::{Allow, AllowPattern};
 pub(crate) use base::{Base, Entry, FileKind};

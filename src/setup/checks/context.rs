@@ -22,7 +22,7 @@ pub(in crate::setup) struct Context<'a> {
 impl<'a> Context<'a> {
     pub(in crate::setup) fn new(request: &'a Request, observed: &'a Observed, paths: &'a Paths) -> Self {
         let provider = provider(&request.settings, &observed.config);
-        let (template, on_terminal) = (template::herdr(), ui::is_on_terminal());
+        let (template, on_terminal) = (&*template::HERDR, ui::is_on_terminal());
         Self { template, request, observed, paths, provider, on_terminal }
     }
 

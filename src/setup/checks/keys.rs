@@ -79,8 +79,7 @@ pub(super) fn keys(context: &Context<'_>) -> Vec<Check> {
             "delete" => "deletes a box, after a question,".to_owned(),
             action => format!("runs {action}"),
         };
-        let own =
-            template::herdr().keys.iter().find(|key| key.action == action).map_or(chord, |key| key.chord);
+        let own = template::HERDR.keys.iter().find(|key| key.action == action).map_or(chord, |key| key.chord);
         let spare = keys::others(own)
             .find(|other| *other != chord)
             .map_or_else(|| "CHORD".into(), |spare| spare.to_string());

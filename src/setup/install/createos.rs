@@ -3,7 +3,7 @@
 
 use super::download::{Url, download};
 use super::machine::{Installed, Machine, not_first};
-use super::template::template;
+use super::template::TEMPLATE;
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
 use crate::fs::digest;
@@ -28,7 +28,7 @@ pub(crate) struct CreateosInstall {
 impl CreateosInstall {
     /// Plans it: which asset, and where to. Variables are those of the official installer.
     pub(super) fn new(existing: Option<&Path>, machine: &Machine<'_>) -> Result<Self> {
-        let releases = (machine.var)(MIRROR).unwrap_or_else(|| template().createos.releases.clone());
+        let releases = (machine.var)(MIRROR).unwrap_or_else(|| TEMPLATE.createos.releases.clone());
         let folder = Url::new(&releases, MIRROR)?.join(&release(machine.var)?);
         let target = folder_for(existing, machine).join(PROGRAM);
         Ok(Self { asset: folder.join(&asset()?), replaces: target.symlink_metadata().is_ok(), target })

@@ -60,7 +60,7 @@ impl Installation {
 
 /// Whether the requirement with this id can be installed by us, on some machine.
 pub(crate) fn brings(id: &str) -> bool {
-    id == "createos" || template::template().script.iter().any(|script| script.id == id)
+    id == "createos" || template::TEMPLATE.script.iter().any(|script| script.id == id)
 }
 
 /// Copies of a program where its installer puts it, on PATH or not.

@@ -2,7 +2,7 @@
 
 use super::download::{Url, download};
 use super::machine::{Installed, Machine, not_first};
-use super::template::{Script, places, template};
+use super::template::{Script, TEMPLATE, places};
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
 use crate::ui;
@@ -31,7 +31,7 @@ impl ScriptInstall {
                 needs: Vec::new(),
                 lands: Vec::new(),
             }),
-            id => template().script.iter().find(|script| script.id == id).cloned(),
+            id => TEMPLATE.script.iter().find(|script| script.id == id).cloned(),
         };
         let Some(script) = script else { return Ok(None) };
         let url = (machine.var)(&script.variable).unwrap_or_else(|| script.url.clone());

@@ -50,20 +50,14 @@ pub(super) enum Place {
     },
 }
 
-pub(super) fn template() -> &'static Template {
-    static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
-        toml_edit::de::from_str(include_str!("../../../templates/install.toml"))
-            .expect("the built-in template is valid, which is tested")
-    });
-    &TEMPLATE
-}
+pub(super) static TEMPLATE: LazyLock<Template> =
+    LazyLock::new(|| crate::templates::read(include_str!("../../../templates/install.toml")));
 
 /// The files that a program may be after its installer has run, best first.
 pub(super) fn places(id: &str, home: &Path, var: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
-    let template = template();
-    let lands = match template.script.iter().find(|script| script.id == id) {
+    let lands = match TEMPLATE.script.iter().find(|script| script.id == id) {
         Some(script) => script.lands.as_slice(),
-        None if id == "createos" => template.createos.lands.as_slice(),
+        None if id == "createos" => TEMPLATE.createos.lands.as_slice(),
         None => &[],
     };
     let folders = lands.iter().filter_map(|place| match place {

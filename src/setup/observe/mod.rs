@@ -81,7 +81,7 @@ pub(crate) fn provider(flags: &Settings, config: &FileSeen) -> ProviderKind {
 
 /// The doctor looks at everything, a setup and an undo at what they need to know.
 pub(crate) fn observe(paths: &Paths, request: &Request) -> Observed {
-    let template = template::herdr();
+    let template = &*template::HERDR;
     let config = FileSeen::look(&paths.plugin_config());
     let provider = provider(&request.settings, &config);
     let everything = request.task == Task::Doctor;

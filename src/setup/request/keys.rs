@@ -17,11 +17,8 @@ pub(super) fn key(text: &str) -> Result<(String, Chord)> {
     if !actions.iter().any(|known| known == action) {
         let error = Error::usage(format!("--key names an unknown action \"{action}\""));
         let names: Vec<&str> = actions.iter().map(AsRef::as_ref).collect();
-        let error = match nearest(action, &names) {
-            Some(near) => error.help(format!("did you mean {near}?")),
-            None => error,
-        };
-        return Err(error.help(format!("pick one of: {}", actions.join(", "))));
+        let near = nearest(action, &names).map_or_else(String::new, |near| format!("did you mean {near}?"));
+        return Err(error.help(near).help(format!("pick one of: {}", actions.join(", "))));
     }
     let chord = chord.parse().map_err(|error| {
         let error =
@@ -36,21 +33,9 @@ pub(super) fn key(text: &str) -> Result<(String, Chord)> {
 
 /// The chord that `text` is but for mistyped words.
 fn near_chord(text: &str) -> Option<String> {
-    const WORDS: [&str; 12] = [
-        "prefix",
-        "ctrl",
-        "alt",
-        "shift",
-        "enter",
-        "tab",
-        "space",
-        "backspace",
-        "left",
-        "right",
-        "up",
-        "down",
-    ];
-    let near = |part| if str::len(part) > 1 { nearest(part, &WORDS).unwrap_or(part) } else { part };
+    const WORDS: &str = "prefix ctrl alt shift enter tab space backspace left right up down";
+    let known: Vec<&str> = WORDS.split(' ').collect();
+    let near = |part| if str::len(part) > 1 { nearest(part, &known).unwrap_or(part) } else { part };
     let words: Vec<&str> = text.split('+').map(str::trim).map(near).collect();
     let near = words.join("+");
     near.parse::<Chord>().ok().map(|_| near)
@@ -65,7 +50,7 @@ pub(super) fn wanted_keys(chosen: &[(String, Chord)]) -> Vec<Wanted> {
         chord,
     };
     let mut all: Vec<Wanted> =
-        template::herdr().keys.iter().map(|key| wanted(&key.action, key.chord)).collect();
+        template::HERDR.keys.iter().map(|key| wanted(&key.action, key.chord)).collect();
     for (action, chord) in chosen {
         match all.iter_mut().find(|known| known.action == *action) {
             Some(known) => known.chord = *chord,
@@ -77,7 +62,7 @@ pub(super) fn wanted_keys(chosen: &[(String, Chord)]) -> Vec<Wanted> {
 
 /// What Herdr's help panel shows for an action, where the template has no words for it, too.
 pub(in crate::setup) fn description(action: &str) -> String {
-    match template::herdr().keys.iter().find(|key| key.action == action) {
+    match template::HERDR.keys.iter().find(|key| key.action == action) {
         Some(key) => key.description.clone(),
         None if action == "boxes" => "list the sandboxes".into(),
         None => format!("{action} the sandbox of this pane"),

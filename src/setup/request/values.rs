@@ -67,7 +67,7 @@ pub(super) fn wanted_plugin(args: &SetupArgs) -> Result<WantedPlugin> {
     };
     let repository = match repository.strip_prefix(':') {
         Some(named) => named,
-        None if repository.is_empty() => &template::herdr().plugin.github,
+        None if repository.is_empty() => &template::HERDR.plugin.github,
         None => return Err(wrong()),
     };
     let is_part = |part: &str| {

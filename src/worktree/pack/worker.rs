@@ -174,7 +174,7 @@ impl<'a> Worker<'a> {
         attempt: u8,
     ) -> io::Result<Streamed> {
         let mut spool = tempfile::SpooledTempFile::new(SPOOL);
-        let mut scan = (!self.selection.allowed.contains(path)).then(secret::Stream::new);
+        let mut scan = (!self.selection.allowed.contains(path)).then(secret::Stream::default);
         let mut hash = sha2::Sha256::new();
         let mut left = before.size;
         self.pending.clear();

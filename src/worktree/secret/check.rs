@@ -1,6 +1,7 @@
 //! What tells a secret from what only looks like one: check digits, entropy, placeholders.
 
 use crate::base64;
+use crate::worktree::words::WORDS;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -117,44 +118,10 @@ fn without_percents(text: &[u8]) -> Vec<u8> {
 }
 
 fn generated(text: &[u8]) -> bool {
-    const WORDS: [&str; 32] = [
-        "password",
-        "passwd",
-        "passphrase",
-        "pass",
-        "pwd",
-        "ssword",
-        "secret",
-        "admin",
-        "root",
-        "user",
-        "guest",
-        "test",
-        "demo",
-        "token",
-        "postgres",
-        "mysql",
-        "maria",
-        "mongo",
-        "redis",
-        "rabbit",
-        "elastic",
-        "default",
-        "letmein",
-        "qwerty",
-        "hunter",
-        "foobar",
-        "local",
-        "develop",
-        "docker",
-        "mykey",
-        "welcome",
-        "word",
-    ];
     let text = &without_percents(text)[..];
     let lower = text.to_ascii_lowercase();
     let plain: Vec<u8> = lower.iter().map(|byte| spelled(*byte)).collect();
-    if WORDS.iter().any(|word| [&lower, &plain].iter().any(|text| holds(text, word))) {
+    if WORDS.passwords.iter().any(|word| [&lower, &plain].iter().any(|text| holds(text, word))) {
         return false;
     }
     let any = |test: fn(&u8) -> bool| usize::from(text.iter().any(test));
@@ -212,32 +179,11 @@ pub(super) fn entropy(text: &[u8]) -> f64 {
 
 /// Text that people write where a secret would be.
 pub(super) fn is_placeholder(text: &[u8]) -> bool {
-    const WORDS: [&str; 19] = [
-        "example",
-        "sample",
-        "dummy",
-        "placeholder",
-        "changeme",
-        "change_me",
-        "change-me",
-        "redacted",
-        "notreal",
-        "not_real",
-        "insert",
-        "your_",
-        "your-",
-        "yourtoken",
-        "yourkey",
-        "xxxx",
-        "fake",
-        "deadbeef",
-        "notasecret",
-    ];
     /// What is longer holds short words and short runs by chance.
     const SHORT: usize = 64;
     let lower = text.to_ascii_lowercase();
-    let counts = |word: &&&str| lower.len() <= SHORT || word.len() > 6;
-    if WORDS.iter().filter(counts).any(|word| holds(&lower, word)) {
+    let counts = |word: &&String| lower.len() <= SHORT || word.len() > 6;
+    if WORDS.placeholders.iter().filter(counts).any(|word| holds(&lower, word)) {
         return true;
     }
     // Six of the same in a row, or eight that count up: no generator makes those.

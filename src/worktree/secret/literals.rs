@@ -10,9 +10,6 @@ use std::collections::HashMap;
 /// Bits of a triple's hash; the sets take 16 KiB each.
 const BITS: u32 = 17;
 
-/// The least length of a literal in bytes.
-pub(super) const SHORTEST: usize = 3;
-
 /// A set of literals. At the same byte the first one given wins.
 #[derive(Debug)]
 pub(super) struct Literals {
@@ -32,7 +29,7 @@ struct Literal {
 
 impl Literals {
     /// # Panics
-    /// A literal is shorter than [`SHORTEST`].
+    /// A literal is shorter than three bytes.
     pub(super) fn new(literals: &[String]) -> Self {
         let (mut near, mut first) = (TripleSet::new(), TripleSet::new());
         let mut by_first: HashMap<[u8; 3], Vec<Literal>> = HashMap::new();

@@ -10,7 +10,7 @@ mod rules;
 mod utf16;
 
 use super::RelPath;
-use rules::{Rule, RuleSet, rules};
+use rules::{RULES, Rule};
 
 /// A secret was found here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,10 +32,9 @@ pub(crate) fn find(path: &RelPath, contents: &[u8]) -> Option<Hit> {
 }
 
 fn find_in(path: &RelPath, contents: &[u8]) -> Option<Hit> {
-    let set = rules();
-    let (at, rule) = set
+    let (at, rule) = RULES
         .first(contents, 0, contents.len())
-        .or_else(|| set.of_file(path).find_map(|rule| rule.in_file(contents).map(|at| (at, rule))))?;
+        .or_else(|| RULES.of_file(path).find_map(|rule| rule.in_file(contents).map(|at| (at, rule))))?;
     Some(hit(rule, line(contents, at)))
 }
 
@@ -44,9 +43,8 @@ const OVERLAP: usize = 4096;
 
 /// Looks through contents that come in pieces. Rules for single file names are not applied: the
 /// files that they are for are small.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Stream {
-    set: &'static RuleSet,
     /// The order of UTF-16 text; unknown before the first piece.
     order: Option<Option<utf16::Order>>,
     /// The first byte of a unit whose second is in the next piece.
@@ -57,11 +55,6 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Nothing seen yet.
-    pub(crate) fn new() -> Self {
-        Self { set: rules(), order: None, half: None, kept: Vec::new(), judged: 0, lines: 0 }
-    }
-
     /// The next piece; `last` ends the stream. Gives the first hit, if there is one so far.
     pub(crate) fn feed(&mut self, piece: &[u8], last: bool) -> Option<Hit> {
         match *self.order.get_or_insert_with(|| utf16::order(piece)) {
@@ -75,7 +68,7 @@ impl Stream {
         }
         let end = if last { self.kept.len() } else { self.kept.len().saturating_sub(OVERLAP) };
         if end > self.judged {
-            if let Some((at, rule)) = self.set.first(&self.kept, self.judged, end) {
+            if let Some((at, rule)) = RULES.first(&self.kept, self.judged, end) {
                 return Some(hit(rule, self.lines + line(&self.kept, at)));
             }
             self.judged = end;
@@ -130,7 +123,7 @@ mod tests {
         let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(find(&path("x.ps1"), &bytes).map(|hit| hit.line), Some(2_002));
         for size in [999, 1_000] {
-            let mut stream = Stream::new();
+            let mut stream = Stream::default();
             let mut pieces = bytes.chunks(size).peekable();
             let mut found = None;
             while let (None, Some(piece)) = (found, pieces.next()) {
@@ -148,7 +141,7 @@ mod tests {
             text.extend(token().as_bytes());
             text.resize(30_000.max(text.len()), b' ');
             for size in [1000, 10_000] {
-                let mut stream = Stream::new();
+                let mut stream = Stream::default();
                 let mut pieces = text.chunks(size).peekable();
                 let mut found = None;
                 while let (None, Some(piece)) = (found, pieces.next()) {

@@ -1,10 +1,10 @@
 //! The rules: read from the built-in data once, and the search for their literals.
 
 use super::check::{Check, entropy, is_placeholder};
-use super::literals::{Literals, SHORTEST, spellings};
-use crate::base64;
+use super::literals::{Literals, spellings};
 use crate::worktree::RelPath;
 use crate::worktree::deny::Glob;
+use crate::{base64, templates};
 use regex::bytes::{Captures, Match, Regex, RegexBuilder};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -35,13 +35,8 @@ pub(super) struct RuleSet {
 }
 
 /// The built-in rules.
-pub(super) fn rules() -> &'static RuleSet {
-    static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
-        RuleSet::parse(include_str!("../../../templates/secret-formats.toml"))
-            .expect("the built-in rules are tested")
-    });
-    &RULES
-}
+pub(super) static RULES: LazyLock<RuleSet> =
+    LazyLock::new(|| RuleSet::new(&templates::read(include_str!("../../../templates/secret-formats.toml"))));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,34 +79,19 @@ pub(super) struct Entry {
     files: Vec<String>,
 }
 
-/// Why the data is not a set of rules.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum BadRules {
-    #[error(transparent)]
-    Toml(#[from] toml_edit::de::Error),
-    #[error(transparent)]
-    Pattern(#[from] regex::Error),
-    #[error("the literal \"{0}\" is too short")]
-    Short(String),
-}
-
 impl RuleSet {
-    fn parse(text: &str) -> Result<Self, BadRules> {
-        let file: File = toml_edit::de::from_str(text)?;
+    fn new(file: &File) -> Self {
         let mut literals: Vec<String> = Vec::new();
         let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
         let mut anchored: Vec<Vec<Arc<Rule>>> = Vec::new();
         let mut in_files = Vec::new();
         for entry in &file.rule {
-            let rule = Arc::new(Rule::new(entry, &file.parts)?);
+            let rule = Arc::new(Rule::new(entry, &file.parts));
             if entry.literals.is_empty() {
                 in_files.push(rule);
                 continue;
             }
             for literal in entry.literals.iter().flat_map(|literal| spellings(literal)) {
-                if literal.len() < SHORTEST {
-                    return Err(BadRules::Short(literal));
-                }
                 let at = *numbers.entry(literal).or_insert_with_key(|literal| {
                     literals.push(literal.clone());
                     anchored.push(Vec::new());
@@ -120,7 +100,7 @@ impl RuleSet {
                 anchored[at].push(Arc::clone(&rule));
             }
         }
-        Ok(Self { literals: Literals::new(&literals), anchored, in_files })
+        Self { literals: Literals::new(&literals), anchored, in_files }
     }
 
     /// The first secret whose literal begins in `from..to`: where the literal is, and its rule.
@@ -163,19 +143,19 @@ impl RuleSet {
 }
 
 impl Rule {
-    fn new(entry: &Entry, parts: &BTreeMap<String, String>) -> Result<Self, BadRules> {
+    fn new(entry: &Entry, parts: &BTreeMap<String, String>) -> Self {
         let anchor = if entry.literals.is_empty() { "" } else { r"\A" };
         let mut whole = entry.pattern.clone();
         for (name, part) in parts {
             whole = whole.replace(&format!("<{name}>"), part);
         }
-        Ok(Self {
+        Self {
             entry: entry.clone(),
-            pattern: pattern(&format!("{anchor}(?:{whole})"))?,
-            public: entry.public.as_deref().map(pattern).transpose()?,
-            unless: entry.unless.as_deref().map(pattern).transpose()?,
+            pattern: pattern(&format!("{anchor}(?:{whole})")),
+            public: entry.public.as_deref().map(pattern),
+            unless: entry.unless.as_deref().map(pattern),
             files: entry.files.iter().map(|name| Glob::new(name)).collect(),
-        })
+        }
     }
 
     /// Whether the literal at `at` belongs to a secret of this format.
@@ -226,8 +206,9 @@ fn secret<'a>(groups: &Captures<'a>) -> Match<'a> {
     groups.iter().skip(1).flatten().next().or_else(|| groups.get(0)).expect("group 0 is the match")
 }
 
-fn pattern(text: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(text).unicode(false).size_limit(1 << 22).build()
+fn pattern(text: &str) -> Regex {
+    let built = RegexBuilder::new(text).unicode(false).size_limit(1 << 22).build();
+    built.expect("the built-in patterns are tested")
 }
 
 /// Whether a token can begin here: not in the middle of a word, where an escaped character does not count as one:
