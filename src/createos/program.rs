@@ -1,5 +1,6 @@
 //! Which `createos` on PATH is the official program, when this binary answers to that name too.
 
+use crate::error::{Error, Result};
 use crate::paths::own_binary;
 use std::ffi::OsStr;
 use std::fs::Metadata;
@@ -11,7 +12,7 @@ pub(crate) const NAME: &str = "createos";
 
 /// The official `createos`: the first one on `path` that is not this binary, be it by link or by copy.
 pub(crate) fn official(path: &OsStr) -> Option<PathBuf> {
-    let own = Own::of_this_process();
+    let own = Own::of_this_process().ok();
     on_path(path).find(|candidate| !own.as_ref().is_some_and(|own| own.is(candidate)))
 }
 
@@ -29,11 +30,14 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// The binary that runs now; none when it was removed meanwhile.
-    pub(crate) fn of_this_process() -> Option<Self> {
-        let path = own_binary().ok()?.canonicalize().ok()?;
-        let metadata = path.metadata().ok()?;
-        Some(Self { path, metadata })
+    /// The binary that runs now.
+    ///
+    /// # Errors
+    /// It was moved or removed meanwhile.
+    pub(crate) fn of_this_process() -> Result<Self> {
+        let gone = || Error::cannot_run("this binary was moved or removed while it ran");
+        let path = own_binary().ok().and_then(|path| path.canonicalize().ok()).ok_or_else(gone)?;
+        Ok(Self { metadata: path.metadata().map_err(|_| gone())?, path })
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -2,7 +2,7 @@
 
 use super::checks::check::{Check, Status};
 use super::checks::programs::without_account;
-use super::install::{Installation, Installed, Machine, NotFirst};
+use super::install::{Installation, Installed, Machine, OnPath};
 use super::observe::Observed;
 use super::request::Request;
 use crate::command;
@@ -70,12 +70,9 @@ pub(super) fn install(
         if consent == Consent::Ask && id == "createos" && cfg!(target_os = "linux") {
             say(&without_account(&request.again));
         }
-        let agreed = match consent {
-            Consent::Given => true,
-            Consent::Ask => ui::confirm(&format!("Install {id}?"), true)?,
-            Consent::DryRun | Consent::None => false,
-        };
-        if agreed {
+        if consent == Consent::Given
+            || consent == Consent::Ask && ui::confirm(&format!("Install {id}?"), true)?
+        {
             let installed = with_machine(paths, |machine| installation.install(machine))?;
             say(&done(id, &installed, paths));
             any = true;
@@ -90,16 +87,13 @@ fn done(id: &str, installed: &Installed, paths: &Paths) -> String {
         text.push_str(&format!("; the one before it is {}", paths.show(backup)));
     }
     let folder = installed.path.parent().map(|folder| paths.show(folder)).unwrap_or_default();
-    match &installed.not_first {
-        None => {}
-        Some(NotFirst::OffPath) => {
-            text.push_str(&format!("\n{folder} is not on PATH yet: add it in your shell's file"))
-        }
-        Some(NotFirst::Behind(other)) => {
-            text.push_str(&format!("\nPATH leads to {} first: put {folder} before it", paths.show(other)));
+    text + &match &installed.on_path {
+        OnPath::Chosen => String::new(),
+        OnPath::Nothing => format!("\n{folder} is not on PATH yet: add it in your shell's file"),
+        OnPath::Other(other) => {
+            format!("\nPATH leads to {} first: put {folder} before it", paths.show(other))
         }
     }
-    text
 }
 
 /// This process's machine. An empty variable counts as unset.

@@ -11,7 +11,7 @@ use super::report::Report;
 use super::request::Request;
 use super::talk::{Answer, Talk, host};
 use crate::command;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exit::Exit;
 use std::path::Path;
 
@@ -43,8 +43,7 @@ pub(super) fn set_up(talk: &Talk<'_>, report: &mut Report) -> Result<Exit> {
     let missing = explain_missing(&checks, offered, request);
     report.add_checks(checks);
     missing?;
-    let own = programs::own_path()
-        .ok_or_else(|| Error::cannot_run("this binary was moved or removed while it ran"))?;
+    let own = programs::own_path()?;
     if let Ok(Some(receipt)) = &observed.receipt {
         refuse_other_folder(receipt, paths)?;
     }

@@ -2,7 +2,7 @@
 //! (docs/measured/createos-cli.md 5.1), but without curl and without sudo.
 
 use super::download::{Url, download};
-use super::machine::{Installed, Machine, not_first};
+use super::machine::{Installed, Machine, OnPath};
 use super::template::TEMPLATE;
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
@@ -58,7 +58,7 @@ impl CreateosInstall {
         }
         let backup = put(&binary, &self.target)?;
         Ok(Installed {
-            not_first: not_first(&self.target, PROGRAM, machine.path),
+            on_path: OnPath::look(&self.target, PROGRAM, machine.path),
             path: self.target.clone(),
             backup,
         })

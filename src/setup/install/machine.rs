@@ -17,28 +17,35 @@ pub(crate) struct Installed {
     pub(crate) path: PathBuf,
     /// Where the one is that it replaced.
     pub(crate) backup: Option<PathBuf>,
-    /// What is in its way on PATH, if PATH does not lead to it: another copy, or nothing at all.
-    pub(crate) not_first: Option<NotFirst>,
+    pub(crate) on_path: OnPath,
 }
 
-/// Why a shell does not find what was installed.
+/// What a shell runs under a program's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NotFirst {
-    /// Its folder is not on PATH.
-    OffPath,
-    /// This copy comes before it.
-    Behind(PathBuf),
+pub(crate) enum OnPath {
+    Chosen,
+    /// This copy comes before the chosen one.
+    Other(PathBuf),
+    /// PATH has none.
+    Nothing,
 }
 
-/// Whether PATH leads to `program` under `name`.
-pub(super) fn not_first(program: &Path, name: &str, path: &OsStr) -> Option<NotFirst> {
-    let real = |path: &Path| path.canonicalize().ok();
-    let own = crate::createos::Own::of_this_process();
-    // Our own link under the official name passes calls on, so it is not in the way.
-    let mut found = which::which_in_all(name, Some(path), "/").into_iter().flatten();
-    match found.find(|found| !own.as_ref().is_some_and(|own| own.is(found))) {
-        Some(first) if real(&first) == real(program) => None,
-        Some(first) => Some(NotFirst::Behind(first)),
-        None => Some(NotFirst::OffPath),
+impl OnPath {
+    /// What PATH has first, as seen by who has chosen a copy, or found none.
+    pub(crate) fn new(first: Option<PathBuf>, chosen: Option<&Path>) -> Self {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        match first {
+            None => Self::Nothing,
+            Some(first) if chosen.is_some_and(|chosen| real(&first) != real(chosen)) => Self::Other(first),
+            Some(_) => Self::Chosen,
+        }
+    }
+
+    /// What a shell runs under `name`, after an installation of `program`.
+    pub(super) fn look(program: &Path, name: &str, path: &OsStr) -> Self {
+        let own = crate::createos::Own::of_this_process().ok();
+        // Our own link under the official name passes calls on, so it is not in the way.
+        let mut found = which::which_in_all(name, Some(path), "/").into_iter().flatten();
+        Self::new(found.find(|found| !own.as_ref().is_some_and(|own| own.is(found))), Some(program))
     }
 }

@@ -9,7 +9,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use machine::{Installed, Machine, NotFirst};
+pub(crate) use machine::{Installed, Machine, OnPath};
 
 use crate::error::Result;
 use createos::CreateosInstall;

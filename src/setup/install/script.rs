@@ -1,7 +1,7 @@
 //! Programs that come by their own official installer script, from `templates/install.toml`.
 
 use super::download::{Url, download};
-use super::machine::{Installed, Machine, not_first};
+use super::machine::{Installed, Machine, OnPath};
 use super::template::{Script, TEMPLATE, places};
 use crate::error::{Error, IoContext, Result};
 use crate::exec::Run;
@@ -72,14 +72,14 @@ impl ScriptInstall {
         let path = self.landed(machine).ok_or_else(|| {
             failed(format!("it said that it was done, but there is no {} now", self.script.id))
         })?;
-        Ok(Installed { not_first: not_first(&path, &self.script.id, machine.path), path, backup: None })
+        Ok(Installed { on_path: OnPath::look(&path, &self.script.id, machine.path), path, backup: None })
     }
 
     /// Where the program is now: where its installer puts it, else on PATH.
     fn landed(&self, machine: &Machine<'_>) -> Option<PathBuf> {
         let places = places(&self.script.id, machine.home, machine.var).into_iter();
         let on_path = which::which_in_all(&self.script.id, Some(machine.path), "/").into_iter().flatten();
-        let own = crate::createos::Own::of_this_process();
+        let own = crate::createos::Own::of_this_process().ok();
         places.chain(on_path).find(|path| path.is_file() && !own.as_ref().is_some_and(|own| own.is(path)))
     }
 }

@@ -94,7 +94,7 @@ fn an_old_createos_is_replaced_where_it_is_and_kept() {
     assert_eq!(std::fs::read_to_string(&old).unwrap(), NEW);
     let backup = installed.backup.unwrap();
     assert!(std::fs::read_to_string(backup).unwrap().contains("v0.0.1"));
-    assert_eq!(installed.not_first, None);
+    assert_eq!(installed.on_path, OnPath::Chosen);
     assert_eq!(place.names(), ["createos", "createos.before-createos-sandbox"]);
 }
 
@@ -106,9 +106,9 @@ fn a_version_and_a_folder_are_the_users_choice() {
     let place = place.var("CREATEOS_INSTALL_DIR", elsewhere.to_str().unwrap());
     let installed = place.install("createos", None).unwrap();
     assert_eq!(installed.path, elsewhere.join("createos"));
-    assert_eq!(installed.not_first, Some(NotFirst::OffPath));
+    assert_eq!(installed.on_path, OnPath::Nothing);
     let first = place.program("createos", NEW);
-    assert_eq!(place.install("createos", None).unwrap().not_first, Some(NotFirst::Behind(first)));
+    assert_eq!(place.install("createos", None).unwrap().on_path, OnPath::Other(first));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn scripts_are_downloaded_whole_and_then_run() {
     script(format!("mkdir -p {0}/.bun/bin && echo bun > {0}/.bun/bin/bun", place.home.path().display()));
     let installed = place.install("bun", None).unwrap();
     assert_eq!(installed.path, place.home.path().join(".bun/bin/bun"));
-    assert_eq!(installed.not_first, Some(NotFirst::OffPath));
+    assert_eq!(installed.on_path, OnPath::Nothing);
 
     std::fs::remove_file(&installed.path).unwrap();
     place.server.at("/install.sh", Answer::ok("exit 3"));

@@ -3,8 +3,9 @@
 use super::files::FileSeen;
 use crate::config::Settings;
 use crate::createos::Own;
+use crate::error::Error;
 use crate::exec::Run;
-use crate::setup::install;
+use crate::setup::install::{self, OnPath};
 use crate::setup::template::Requirement;
 use crate::version::Version;
 use std::collections::BTreeSet;
@@ -69,16 +70,7 @@ pub(crate) struct Choice {
     pub(crate) program: Program,
     /// Its variable names it.
     pub(crate) named: bool,
-    /// What PATH leads to, where that is another copy; nothing when PATH has none.
     pub(crate) on_path: OnPath,
-}
-
-/// What a shell runs under a program's name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum OnPath {
-    Chosen,
-    Other(PathBuf),
-    Nothing,
 }
 
 /// Where a program is: what its variable names and nothing else, as the actions have it; else on PATH, and where
@@ -91,7 +83,7 @@ pub(crate) fn candidates(requirement: &Requirement, home: &Path) -> Candidates {
         let path = PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(&text));
         (path.is_absolute() && path.exists()).then_some(path)
     });
-    let own = Own::of_this_process();
+    let own = Own::of_this_process().ok();
     let is_other = |path: &PathBuf| !own.as_ref().is_some_and(|own| own.is(path));
     let on_path: Vec<PathBuf> =
         which::which_all(&requirement.id).into_iter().flatten().filter(is_other).collect();
@@ -99,26 +91,18 @@ pub(crate) fn candidates(requirement: &Requirement, home: &Path) -> Candidates {
     if let Some(path) = named.filter(is_other) {
         return Candidates { paths: vec![path], first_on_path, named: true };
     }
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let mut seen = BTreeSet::new();
     let all = on_path.into_iter().chain(install::landed(&requirement.id, home).into_iter().filter(is_other));
     let paths = all.filter(|path| seen.insert(real(path))).collect();
     Candidates { paths, first_on_path, named: false }
 }
 
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
-}
-
 /// The first of these copies that will do; the first one when none does.
 pub(crate) fn choose(requirement: &Requirement, candidates: Candidates) -> Choice {
     let Candidates { paths, first_on_path, named } = candidates;
     let program = probe_best(requirement, paths);
-    let on_path = match (first_on_path, program.path()) {
-        (None, _) => OnPath::Nothing,
-        (Some(first), Some(chosen)) if real(&first) != real(chosen) => OnPath::Other(first),
-        (Some(_), _) => OnPath::Chosen,
-    };
-    Choice { program, named, on_path }
+    Choice { on_path: OnPath::new(first_on_path, program.path()), program, named }
 }
 
 fn probe_best(requirement: &Requirement, paths: Vec<PathBuf>) -> Program {
@@ -171,11 +155,13 @@ pub(crate) fn is_ours(path: &Path) -> Result<(), String> {
     }
 }
 
-/// The absolute path by which this program is to be started later; none when its file was moved or removed
-/// while it ran.
-pub(crate) fn own_path() -> Option<PathBuf> {
+/// The absolute path by which this program is to be started later.
+///
+/// # Errors
+/// As of [`Own::of_this_process`].
+pub(crate) fn own_path() -> Result<PathBuf, Error> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    Some(Own::of_this_process()?.lasting_path(&path))
+    Ok(Own::of_this_process()?.lasting_path(&path))
 }
 
 /// The host of the agent's package registry, by the tool that would use it: nothing is assumed.

@@ -47,9 +47,7 @@ pub(crate) fn state(paths: &Paths, path: &OsStr) -> ShimState {
 pub(crate) fn install(paths: &Paths, path: &OsStr, shell: Option<&OsStr>) -> Result<Exit> {
     let link = link(paths);
     let folder = folder(paths);
-    let own = Own::of_this_process()
-        .ok_or_else(|| Error::cannot_run("this binary was moved or removed while it ran"))?;
-    let own = own.lasting_path(path);
+    let own = Own::of_this_process()?.lasting_path(path);
     std::fs::create_dir_all(&folder).at("create the folder", &folder)?;
     match std::fs::read_link(&link) {
         Ok(target) if target == own => {}
