@@ -2,22 +2,15 @@
 //! memory, so that nothing half done is ever on disk.
 
 use crate::error::{Error, Result};
+use crate::text_type::text_type;
 use crate::ui::Progress;
-use std::fmt;
 use std::io::Read;
 use std::time::Duration;
 use ureq::tls::{RootCerts, TlsConfig};
 
-/// An address whose answer cannot be forged on the way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Url(String);
-
-impl Url {
-    /// Takes an address from `variable`, or from the template.
-    ///
-    /// # Errors
-    /// It is neither https nor http to a loopback address.
-    pub(super) fn new(text: &str, variable: &str) -> Result<Self> {
+text_type! {
+    /// An address whose answer cannot be forged on the way: https, or http to a loopback address.
+    pub(super) Url: |text| {
         let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
         let is_local = local.iter().any(|prefix| {
             text.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
@@ -25,30 +18,28 @@ impl Url {
         let is_plain = text.chars().all(|c| c.is_ascii_graphic() && c != '"' && c != '\'');
         let is_https =
             text.strip_prefix("https://").is_some_and(|rest| !rest.starts_with('/') && !rest.is_empty());
-        if is_plain && (is_https || is_local) && !text.contains('@') {
-            return Ok(Self(text.trim_end_matches('/').into()));
-        }
-        Err(Error::usage(format!("{variable} is no address to download from: {text}"))
-            .help("it must start with https://"))
+        let holds = is_plain && (is_https || is_local) && !text.contains('@');
+        if holds { Ok(text.trim_end_matches('/')) } else { Err("it must start with https://") }
+    } => &'static str
+}
+
+impl Url {
+    /// Takes an address from `variable`, or from the template.
+    ///
+    /// # Errors
+    /// It is none.
+    pub(super) fn new(text: &str, variable: &str) -> Result<Self> {
+        let wrong = || Error::usage(format!("{variable} is no address to download from: {text}"));
+        text.parse().map_err(|help: &str| wrong().help(help))
     }
 
     pub(super) fn join(&self, below: &str) -> Self {
         Self(format!("{}/{below}", self.0))
     }
 
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// Everything on the way must be https, redirects included.
     pub(super) fn is_https(&self) -> bool {
         self.0.starts_with("https://")
-    }
-}
-
-impl fmt::Display for Url {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
