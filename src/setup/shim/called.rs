@@ -20,19 +20,22 @@ const WITH_VALUE: [(&[&str], &str); 5] = [
     (&["api-key"], "CREATEOS_API_KEY"),
 ];
 
+/// Global flags as the variables that mean the same.
+type Variables = Vec<(&'static str, OsString)>;
+
 /// What a command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Call {
     /// `[globals] sandbox setup herdr …`, with the globals as variables and what follows.
     Setup {
-        env: Vec<(&'static str, OsString)>,
+        env: Variables,
         args: Vec<OsString>,
     },
     /// `[globals] sandbox setup`, alone or with a word for help: the list of hosts, where there is one.
     Hosts,
     /// The same with flags and no host: the official program's, where it has a setup.
     Flags {
-        env: Vec<(&'static str, OsString)>,
+        env: Variables,
         args: Vec<OsString>,
     },
     /// `[globals] sandbox --help`, which gains a line.
@@ -68,11 +71,7 @@ impl Call {
 }
 
 /// Takes global flags and then one of `words` off the front; none when something else stands there.
-fn word<'a>(
-    mut args: &'a [OsString],
-    words: &[&str],
-    env: &mut Vec<(&'static str, OsString)>,
-) -> Option<&'a [OsString]> {
+fn word<'a>(mut args: &'a [OsString], words: &[&str], env: &mut Variables) -> Option<&'a [OsString]> {
     loop {
         let (first, rest) = args.split_first()?;
         if words.iter().any(|word| first == word) {
@@ -83,11 +82,7 @@ fn word<'a>(
 }
 
 /// Takes one global flag and its value; none when it is no global flag.
-fn global<'a>(
-    first: &OsStr,
-    rest: &'a [OsString],
-    env: &mut Vec<(&'static str, OsString)>,
-) -> Option<&'a [OsString]> {
+fn global<'a>(first: &OsStr, rest: &'a [OsString], env: &mut Variables) -> Option<&'a [OsString]> {
     let bytes = first.as_bytes();
     let flag = bytes.strip_prefix(b"--").or_else(|| bytes.strip_prefix(b"-"))?;
     let (name, value) = match flag.iter().position(|byte| *byte == b'=') {
@@ -138,9 +133,7 @@ pub(crate) fn run_as_createos(args: &[OsString]) -> Result<Exit> {
 
 /// Becomes our own `setup`; comes back with an error only.
 fn ours(args: impl IntoIterator<Item = OsString>, env: &[(&'static str, OsString)]) -> Result<Error> {
-    let own = Own::of_this_process().ok_or_else(|| {
-        Error::cannot_run("this binary was moved or removed while it ran").help("call it once more")
-    })?;
+    let own = Own::of_this_process().map_err(|error| error.help("call it once more"))?;
     let run = env.iter().fold(Run::new(own.path()), |run, (name, value)| run.env(*name, value));
     // Its own name, or we would be asked the same again.
     Ok(run.arg("setup").args(args).replace(Some(OsStr::new(env!("CARGO_PKG_NAME")))).into())
