@@ -217,14 +217,9 @@ fn indented(diff: &str) -> String {
 
 /// A workflow command for each check that fails this run.
 pub(super) fn annotations(checks: &[Check], strict: bool) -> Vec<String> {
-    let fails = |check: &&Check| match check.status {
-        Status::Fail => true,
-        Status::Warn => strict,
-        Status::Ok | Status::Note | Status::Skip => false,
-    };
     checks
         .iter()
-        .filter(fails)
+        .filter(|check| check.status.fails(true, strict))
         .map(|check| {
             let fix = check.fix.as_ref().map_or_else(String::new, |fix| format!("\nfix: {fix}"));
             format!(

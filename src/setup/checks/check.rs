@@ -5,11 +5,12 @@ use crate::exit::Exit;
 use serde::Serialize;
 
 /// How a check ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
     /// As it should be.
+    #[default]
     Ok,
     /// Worth knowing; it may be a fault.
     Warn,
@@ -21,10 +22,18 @@ pub(crate) enum Status {
     Skip,
 }
 
+impl Status {
+    /// Whether it fails a run in which failures, and warnings, fail.
+    pub(crate) fn fails(self, failures: bool, warnings: bool) -> bool {
+        (self == Self::Fail && failures) || (self == Self::Warn && warnings)
+    }
+}
+
 /// One judged observation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
+#[must_use]
 pub(crate) struct Check {
     /// Stable name. Several findings about one thing share it.
     pub(crate) id: &'static str,
@@ -52,17 +61,7 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn new(id: &'static str, status: Status, message: impl Into<String>) -> Self {
-        Self {
-            id,
-            status,
-            required: false,
-            found: None,
-            needed: None,
-            path: None,
-            message: message.into(),
-            fix: None,
-            fixable: false,
-        }
+        Self { id, status, message: message.into(), ..Self::default() }
     }
 
     pub(crate) fn ok(id: &'static str, message: impl Into<String>) -> Self {
@@ -86,38 +85,32 @@ impl Check {
     }
 
     /// A failure of it fails the doctor.
-    #[must_use]
     pub(crate) fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    #[must_use]
     pub(crate) fn found(mut self, found: impl Into<String>) -> Self {
         self.found = Some(found.into());
         self
     }
 
-    #[must_use]
     pub(crate) fn needed(mut self, needed: impl Into<String>) -> Self {
         self.needed = Some(needed.into());
         self
     }
 
-    #[must_use]
     pub(crate) fn path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    #[must_use]
     pub(crate) fn fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = Some(fix.into());
         self
     }
 
     /// What to do is this setup.
-    #[must_use]
     pub(crate) fn fixed_by(mut self, setup: Command) -> Self {
         self.fix = Some(setup.into());
         self.fixable = true;
@@ -156,12 +149,7 @@ impl Summary {
 
 /// The exit code that these checks ask for: warnings fail only when it is strict.
 pub(crate) fn exit_code(checks: &[Check], strict: bool) -> Exit {
-    let fails = |check: &Check| match check.status {
-        Status::Fail => check.required || strict,
-        Status::Warn => strict,
-        Status::Ok | Status::Note | Status::Skip => false,
-    };
-    Exit::failed_if(checks.iter().any(fails))
+    Exit::failed_if(checks.iter().any(|check| check.status.fails(check.required || strict, strict)))
 }
 
 #[cfg(test)]

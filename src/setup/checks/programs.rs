@@ -3,9 +3,9 @@
 use super::check::Check;
 use super::context::Context;
 use crate::command::{self, Command};
-use crate::setup::install;
+use crate::setup::install::{self, OnPath};
 use crate::setup::observe::credentials::SignIn;
-use crate::setup::observe::programs::{OnPath, Program};
+use crate::setup::observe::programs::Program;
 use crate::setup::request::{Task, WantedPlugin};
 use crate::setup::template::{Need, Requirement};
 
@@ -36,11 +36,11 @@ pub(super) fn requirement(context: &Context<'_>, requirement: &'static Requireme
     let id = requirement.id.as_str();
     let program = context.observed.programs.get(id).map_or(&Program::Missing, |choice| &choice.program);
     if let Some(reason) = not_needed(context, requirement.needed) {
-        let check = Check::skip(id, reason);
-        return match program {
-            Program::Found { text, .. } => check.found(text),
-            _ => check,
+        let found = match program {
+            Program::Found { text, .. } => Some(text.clone()),
+            _ => None,
         };
+        return Check { found, ..Check::skip(id, reason) };
     }
     let check = judge(context, requirement, program);
     if id == "bun" || requirement.needed != Need::Bun { check.required() } else { check }
@@ -119,10 +119,7 @@ fn judge(context: &Context<'_>, requirement: &'static Requirement, program: &Pro
                 .fix(requirement.outdated.here())
         }
     };
-    match shown {
-        Some(path) => check.path(path),
-        None => check,
-    }
+    Check { path: shown, ..check }
 }
 
 /// How a program gets here. A setup has its own words for it.

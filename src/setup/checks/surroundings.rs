@@ -172,10 +172,7 @@ pub(super) fn local_sandbox(context: &Context<'_>) -> Check {
             let message = format!("{}{facts}", error.message());
             // Without it every start would fail.
             let check = if wanted { Check::fail(id, message).required() } else { Check::warn(id, message) };
-            match error.hints().first() {
-                Some(hint) => check.fix(hint),
-                None => check,
-            }
+            Check { fix: error.hints().first().cloned(), ..check }
         }
     }
 }
