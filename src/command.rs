@@ -9,6 +9,7 @@ const OWN: &str = "createos-sandbox";
 
 /// A program with its words, quoted for a POSIX shell when it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub(crate) struct Command {
     /// Variables that stand before it, quoted already.
     variables: Vec<String>,
@@ -49,26 +50,22 @@ pub(crate) fn program<'a>(name: impl Into<String>, words: impl IntoIterator<Item
 }
 
 impl Command {
-    #[must_use]
     pub(crate) fn word(mut self, word: impl Into<String>) -> Self {
         self.parts.push(vec![word.into()]);
         self
     }
 
     /// One more word that is a path; `lossy` where it is not UTF-8, since it has to be printed.
-    #[must_use]
     pub(crate) fn path(self, path: &Path) -> Self {
         self.word(path.to_string_lossy())
     }
 
     /// The box that it is for.
-    #[must_use]
     pub(crate) fn on(self, name: impl fmt::Display) -> Self {
         self.word(name.to_string())
     }
 
     /// A flag, once.
-    #[must_use]
     pub(crate) fn flag(mut self, flag: &str) -> Self {
         if !self.parts.iter().any(|part| part[0] == flag) {
             self.parts.push(vec![flag.into()]);
@@ -77,27 +74,23 @@ impl Command {
     }
 
     /// A flag with its value, beside others of the same flag.
-    #[must_use]
     pub(crate) fn with(mut self, flag: &str, value: impl Into<String>) -> Self {
         self.parts.push(vec![flag.into(), value.into()]);
         self
     }
 
     /// A flag with its value, in place of the same flag's.
-    #[must_use]
     pub(crate) fn only(self, flag: &str, value: impl Into<String>) -> Self {
         self.without(flag).with(flag, value)
     }
 
     /// Without this flag and its values.
-    #[must_use]
     pub(crate) fn without(mut self, flag: &str) -> Self {
         self.parts.retain(|part| part[0] != flag);
         self
     }
 
     /// With a variable set for it.
-    #[must_use]
     pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push(format!("{name}={}", quoted(value)));
         self

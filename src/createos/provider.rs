@@ -2,7 +2,7 @@
 
 use super::json;
 use super::words;
-use super::{BoxId, Failure, Refusal};
+use super::{BoxId, Failure, Refusal, Result};
 use crate::command::Command;
 use crate::config::ProviderKind;
 use crate::exec::{Ended, Run};
@@ -20,6 +20,7 @@ const UP: Duration = Duration::from_secs(60);
 
 /// A provider: a program and the words before `sandbox`.
 #[derive(Debug, Clone)]
+#[must_use]
 pub(crate) struct Provider {
     kind: ProviderKind,
     program: PathBuf,
@@ -39,14 +40,12 @@ impl Provider {
     }
 
     /// The same provider whose calls end early, as [`Refusal::Interrupted`], once the flag is raised.
-    #[must_use]
     pub(crate) fn stop_when(mut self, raised: Arc<AtomicBool>) -> Self {
         self.stop = Some(raised);
         self
     }
 
     /// The same provider with a variable set for every call.
-    #[must_use]
     pub(crate) fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
         self
@@ -112,14 +111,14 @@ impl Provider {
     }
 
     /// Runs to the end; an exit code other than 0 is a failure with the provider's words.
-    pub(super) fn finish(&self, verb: &str, run: Run<'_>) -> Result<Ended, Failure> {
+    pub(super) fn finish(&self, verb: &str, run: Run<'_>) -> Result<Ended> {
         let ended = run.run().map_err(|error| Failure::from_exec(verb, &error))?;
         if ended.success() { Ok(ended) } else { Err(self.failed(verb, &ended)) }
     }
 
     /// Runs to the end and reads one document. Exit code 0 proves nothing (docs/measured/createos-cli.md 3.11): the
     /// shape does.
-    pub(super) fn document(&self, verb: &str, run: Run<'_>) -> Result<Value, Failure> {
+    pub(super) fn document(&self, verb: &str, run: Run<'_>) -> Result<Value> {
         let ended = self.finish(verb, run)?;
         match json::first_document(&ended.stdout_text()) {
             Some(value) if value.get("error").is_some_and(Value::is_object) => Err(self.failed(verb, &ended)),
@@ -144,11 +143,7 @@ impl Provider {
 
     /// Does `act`; a box that has paused by itself is resumed for it, and one on its way is waited for. What was refused
     /// so has not begun.
-    pub(super) fn awake<T>(
-        &self,
-        id: &BoxId,
-        mut act: impl FnMut() -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+    pub(super) fn awake<T>(&self, id: &BoxId, mut act: impl FnMut() -> Result<T>) -> Result<T> {
         match act() {
             Err(Failure { refusal: Refusal::Paused, .. }) => self.resume(id)?,
             Err(Failure { refusal: Refusal::NotYetUp, .. }) => {}
@@ -163,8 +158,8 @@ impl Provider {
         &self,
         verb: &str,
         pauses: &[Duration],
-        act: impl Fn() -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        act: impl Fn() -> Result<T>,
+    ) -> Result<T> {
         for pause in pauses {
             match act() {
                 Err(failure) if failure.may_pass() => self.rest(verb, *pause)?,
@@ -178,7 +173,7 @@ impl Provider {
     ///
     /// # Errors
     /// The caller raised its stop flag.
-    pub(super) fn rest(&self, verb: &str, limit: Duration) -> Result<(), Failure> {
+    pub(super) fn rest(&self, verb: &str, limit: Duration) -> Result<()> {
         const LOOK: Duration = Duration::from_millis(50);
         let began = Instant::now();
         loop {

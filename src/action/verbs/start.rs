@@ -43,7 +43,7 @@ pub(crate) fn start(context: &ActionContext) -> Result<Report> {
         )));
     }
     let kind = config.provider;
-    context.provider(kind)?;
+    let _is_there = context.provider(kind)?;
     include::ask_before_start(context, &worktree)?;
     let record = Record {
         id: RecordId::random(),
@@ -144,8 +144,7 @@ fn already(context: &ActionContext, state: &State) -> Result<Option<Report>> {
 /// The report with every member of the result line; what is not known yet is left out.
 fn report(record: &Record, text: String, result: &str) -> Report {
     Report::new(text)
-        .field("result", result)
-        .field("box", record.name.as_str())
+        .about(result, record.name.as_str())
         .field("boxId", record.box_id.as_ref().map(|id| id.as_str()))
         .field("pane", record.pane.as_ref().map(|pane| pane.as_str()))
         .field("agent", record.agent.to_string())

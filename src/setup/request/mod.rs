@@ -42,6 +42,7 @@ impl Task {
 
 /// A valid command line.
 #[derive(Debug, Clone)]
+#[must_use]
 pub(crate) struct Request {
     pub(crate) task: Task,
     pub(crate) plugin: WantedPlugin,
@@ -129,7 +130,6 @@ impl Request {
     }
 
     /// The same command line, had it named this chord for an action.
-    #[must_use]
     pub(crate) fn choosing(mut self, action: &str, chord: Chord) -> Self {
         self.again = self.with_key(action, &chord.to_string());
         for wanted in self.keys.iter_mut().filter(|wanted| wanted.action == action) {
@@ -140,7 +140,6 @@ impl Request {
     }
 
     /// The same command line, had it asked for Herdr's notices.
-    #[must_use]
     pub(crate) fn with_notices(mut self) -> Self {
         self.again = self.again.flag("--notices");
         self.notices = true;
