@@ -64,6 +64,11 @@ impl Report {
         self
     }
 
+    /// What became of the box of this name, the first members of most result lines.
+    pub(crate) fn about(self, result: &str, name: &str) -> Self {
+        self.field("result", result).field("box", name)
+    }
+
     /// How it is told after a key press.
     pub(crate) fn notice(mut self, notice: Notice) -> Self {
         self.notice = notice;

@@ -1,16 +1,16 @@
 //! `apply`: the box's new work comes home. The merge is `merge`'s; this is its driver and result line.
 
-use crate::action::mapping::{ActionContext, Chosen, choose, run_box};
+use crate::action::mapping::{ActionContext, choose};
 use crate::action::report::{Notice, Report};
-use crate::action::work::{elsewhere, in_step, is_there, ledger, pasted, propose, propose_again};
+use crate::action::work::{RunningBox, is_there, pasted};
 use crate::cli::{ApplyArgs, ClashArg};
 use crate::command;
 use crate::error::{Error, Result};
-use crate::journey::ProviderBox;
-use crate::merge::{self, Applied, Fate, Judged, Ledger, OnClash, Outcome, Proposal, Settled};
+use crate::merge::{self, Applied, Fate, Judged, OnClash, Outcome, Proposal, Settled};
 use crate::state::Record;
 use crate::ui;
-use crate::worktree::{Base, RelPath};
+use crate::worktree::RelPath;
+use clap::ValueEnum;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -23,43 +23,30 @@ const NAMED: usize = 12;
 /// There is no box, it cannot be asked, or its work conflicts with the worktree: then nothing is changed.
 pub(crate) fn apply(context: &ActionContext, args: &ApplyArgs) -> Result<Report> {
     let chosen = choose(context)?;
-    let record = &chosen.record;
     if args.to_patch.is_none() {
-        is_there(context, record)?;
+        is_there(context, &chosen.record)?;
     }
-    let mut remote = context.remote(record)?;
-    run_box(context, record, &remote)?;
-    let ledger = ledger(context, record)?;
+    let mut running = RunningBox::wake(context, &chosen.record)?;
     if let Some(to) = &args.to_patch {
-        let in_step = in_step(&mut remote, record, &ledger)?;
-        let since = if args.again { ledger.start()? } else { in_step };
-        return to_patch(context, record, remote, &since, to);
+        return to_patch(running, args.again, to);
     }
-    let notes = ledger.recover()?;
-    let (on_clash, word) = match args.on_clash {
-        None => (OnClash::Refuse, None),
-        Some(ClashArg::Mark) => (OnClash::Mark, Some("mark")),
-        Some(ClashArg::Mine) => (OnClash::Mine, Some("mine")),
-        Some(ClashArg::Theirs) => (OnClash::Theirs, Some("theirs")),
+    running.notes = running.ledger.recover()?;
+    let on_clash = match args.on_clash {
+        None => OnClash::Refuse,
+        Some(ClashArg::Mark) => OnClash::Mark,
+        Some(ClashArg::Mine) => OnClash::Mine,
+        Some(ClashArg::Theirs) => OnClash::Theirs,
     };
-    let proposal = match args.again {
-        true => propose_again(context, record, &mut remote, &ledger, on_clash)?,
-        false => propose(context, record, &mut remote, &ledger, on_clash)?,
-    };
-    if let Some(report) = asked(context, record, &proposal, args, word)? {
+    let proposal = if args.again { running.propose_again(on_clash)? } else { running.propose(on_clash)? };
+    if let Some(report) = asked(&running, &proposal, args)? {
         return Ok(report);
     }
-    carry_out(context, &chosen, remote, proposal, &ledger, notes)
+    carry_out(running, chosen.why(), proposal)
 }
 
 /// When most of the files would be deleted here, a person has to want it; what is reported when nobody does.
-fn asked(
-    context: &ActionContext,
-    record: &Record,
-    proposal: &Proposal,
-    args: &ApplyArgs,
-    on_clash: Option<&str>,
-) -> Result<Option<Report>> {
+fn asked(running: &RunningBox<'_>, proposal: &Proposal, args: &ApplyArgs) -> Result<Option<Report>> {
+    let RunningBox { context, record, .. } = running;
     if args.allow_deletions || proposal.outcome() != Outcome::Applied || !proposal.deletes_most() {
         return Ok(None);
     }
@@ -72,35 +59,27 @@ fn asked(
         if ui::confirm("Delete them here, too?", false)? {
             return Ok(None);
         }
-        return Ok(Some(
-            Report::new("nothing was applied").field("result", "declined").field("box", record.name.as_str()),
-        ));
+        return Ok(Some(Report::new("nothing was applied").about("declined", record.name.as_str())));
     }
     let again = command::action("apply").on(&record.name).flag("--allow-deletions");
     let again = if args.again { again.flag("--again") } else { again };
-    let again = on_clash.iter().fold(again, |again, how| again.with("--on-clash", *how));
+    let how = args.on_clash.and_then(|how| how.to_possible_value());
+    let again = how.iter().fold(again, |again, how| again.with("--on-clash", how.get_name()));
     let refusal = Error::failed(format!("{what}; nothing was changed"))
         .help(format!("see which with: {review}"))
         .help(format!("if that is meant: {again}"));
-    Ok(Some(
-        Report::refused(refusal)
-            .field("result", "too-many-deletions")
-            .field("box", record.name.as_str())
-            .field("deletedFiles", proposal.deletions()),
-    ))
+    let report = Report::refused(refusal).about("too-many-deletions", record.name.as_str());
+    Ok(Some(report.field("deletedFiles", proposal.deletions())))
 }
 
 /// Writes what the box did to a file.
-fn to_patch(
-    context: &ActionContext,
-    record: &Record,
-    mut remote: ProviderBox,
-    since: &Base,
-    to: &Path,
-) -> Result<Report> {
+fn to_patch(mut running: RunningBox<'_>, again: bool, to: &Path) -> Result<Report> {
+    let in_step = running.in_step()?;
+    let since = if again { running.ledger.start()? } else { in_step };
+    let RunningBox { context, record, mut remote, .. } = running;
     let root = record.remote_root.get()?;
     let report = |text: String| Report::new(text).field("box", record.name.as_str());
-    let Some(written) = merge::export(&mut remote, &root, &record.worktree, since, to)? else {
+    let Some(written) = merge::export(&mut remote, &root, &record.worktree, &since, to)? else {
         return Ok(report(format!("box {} has nothing new, no file was written", record.name))
             .field("result", Outcome::NoChanges.word()));
     };
@@ -123,44 +102,40 @@ fn to_patch(
 ///
 /// # Errors
 /// The worktree changed meanwhile, or a write failed; nothing is changed then.
-pub(crate) fn carry_out(
-    context: &ActionContext,
-    chosen: &Chosen,
-    mut remote: ProviderBox,
-    proposal: Proposal,
-    ledger: &Ledger,
-    mut notes: Vec<String>,
-) -> Result<Report> {
-    let record = &chosen.record;
+pub(crate) fn carry_out(mut running: RunningBox<'_>, why: &str, proposal: Proposal) -> Result<Report> {
+    let record = running.record;
+    let mut notes = std::mem::take(&mut running.notes);
     let note = |what: &str, names: &[String]| (!names.is_empty()).then(|| format!("{what}: {}", some(names)));
     notes.extend(note("a repository of its own stays in the box", &names_of(&proposal.nested)));
-    let (stays, unknown) = elsewhere(&mut remote, record);
+    let (stays, unknown) = running.elsewhere();
     notes.extend(unknown);
     notes.extend(note("not in the checked-out tree, and stays in the box", &stays));
-    let put_back = put_back(ledger, record, proposal.outcome())?;
+    let put_back = put_back(&running, proposal.outcome())?;
     if !put_back.is_empty() {
         notes.push(put_back_words(&put_back, record));
     }
     notes.extend(note("the box's user cannot read", &names_of(&proposal.unreadable)));
-    let applied = proposal.apply(&mut remote, ledger)?;
+    running.notes = notes;
+    let applied = proposal.apply(&mut running.remote, &running.ledger)?;
     if applied.outcome == Outcome::Conflict {
         let clashes = names(&applied.judged, |judged| matches!(judged.fate, Fate::Conflict(_)));
-        return Ok(Report::refused(conflict(context, record, &applied))
-            .field("result", applied.outcome.word())
-            .field("box", record.name.as_str())
+        return Ok(Report::refused(conflict(&running, &applied))
+            .about(applied.outcome.word(), record.name.as_str())
             .field("bytes", applied.bytes)
             .field("files", clashes)
             .field("elsewhere", stays)
             .field("patch", applied.patch.map(|patch| patch.display().to_string())));
     }
-    let report = report(context, chosen, &applied, &notes);
+    let report = report(&running, why, &applied);
     Ok(report.field("elsewhere", stays).field("putBack", put_back))
 }
 
 /// What came home earlier and is not here any more, where nothing comes now.
-pub(crate) fn put_back(ledger: &Ledger, record: &Record, outcome: Outcome) -> Result<Vec<String>> {
+pub(crate) fn put_back(running: &RunningBox<'_>, outcome: Outcome) -> Result<Vec<String>> {
     match outcome {
-        Outcome::NoChanges | Outcome::AlreadyApplied => Ok(names_of(&ledger.put_back(&record.worktree)?)),
+        Outcome::NoChanges | Outcome::AlreadyApplied => {
+            Ok(names_of(&running.ledger.put_back(&running.record.worktree)?))
+        }
         Outcome::Applied | Outcome::Conflict => Ok(Vec::new()),
     }
 }
@@ -187,8 +162,8 @@ fn names(judged: &[Judged], test: impl Fn(&Judged) -> bool) -> Vec<String> {
     judged.iter().filter(|judged| test(judged)).map(|judged| judged.name.clone()).collect()
 }
 
-fn report(context: &ActionContext, chosen: &Chosen, applied: &Applied, notes: &[String]) -> Report {
-    let record = &chosen.record;
+fn report(running: &RunningBox<'_>, why: &str, applied: &Applied) -> Report {
+    let RunningBox { context, record, notes, .. } = running;
     let name = &record.name;
     let place = context.paths.show(&record.worktree);
     let mut text = match applied.outcome {
@@ -206,7 +181,7 @@ fn report(context: &ActionContext, chosen: &Chosen, applied: &Applied, notes: &[
         Outcome::NoChanges => format!("box {name} has nothing new for {place}"),
         Outcome::Conflict => String::new(),
     };
-    text.push_str(chosen.why());
+    text.push_str(why);
     let runs_code = names(&applied.judged, |judged| judged.runs_code.is_some() && judged.fate.touches());
     let dropped = names(&applied.judged, |judged| matches!(judged.fate, Fate::Dropped(_)));
     let why_dropped = applied.judged.iter().filter_map(|judged| match &judged.fate {
@@ -242,8 +217,7 @@ fn report(context: &ActionContext, chosen: &Chosen, applied: &Applied, notes: &[
         && notes.is_empty()
         && applied.notes.is_empty());
     Report::new(text)
-        .field("result", applied.outcome.word())
-        .field("box", name.as_str())
+        .about(applied.outcome.word(), name.as_str())
         .field("bytes", applied.bytes)
         .field("files", applied.files)
         .field("insertions", applied.lines.insertions)
@@ -256,7 +230,7 @@ fn report(context: &ActionContext, chosen: &Chosen, applied: &Applied, notes: &[
         .on(record.pane.as_ref())
 }
 
-fn conflict(context: &ActionContext, record: &Record, applied: &Applied) -> Error {
+fn conflict(RunningBox { context, record, .. }: &RunningBox<'_>, applied: &Applied) -> Error {
     let error = Error::failed(format!(
         "the work of box {} and {} clash, nothing was changed",
         record.name,
@@ -272,10 +246,8 @@ fn conflict(context: &ActionContext, record: &Record, applied: &Applied) -> Erro
         0 => error,
         more => error.fact("and", format!("{} more", ui::count(more as u64, "file"))),
     };
-    let error = match &applied.patch {
-        Some(patch) => error.help(format!("see what the box did with: less {}", pasted(context, patch))),
-        None => error,
-    };
+    let less = |patch| format!("see what the box did with: less {}", pasted(context, patch));
+    let error = error.help(applied.patch.as_deref().map_or_else(String::new, less));
     let apply = |how: &str| command::action("apply").on(&record.name).with("--on-clash", how);
     error
         .help(format!("get both versions, with git's conflict marks: {}", apply("mark")))

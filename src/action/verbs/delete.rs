@@ -59,14 +59,11 @@ pub(crate) fn delete(context: &ActionContext, args: &DeleteArgs) -> Result<Repor
 fn nothing_here(context: &ActionContext) -> Error {
     let error = Error::failed("this pane has no box, so nothing was deleted");
     let tab = context.focus().ok().flatten().and_then(|pane| pane.tab.as_ref());
-    let error = match tab {
-        Some(tab) => error.help(format!(
-            "if you meant Herdr's close_tab, close the tab with: {}",
-            command::herdr(["tab", "close"]).on(tab)
-        )),
-        None => error,
-    };
-    error.help(format!("delete a box by its name: {}", command::action("delete").on("BOX")))
+    let close = tab.map(|tab| command::herdr(["tab", "close"]).on(tab));
+    let close = close.map(|close| format!("if you meant Herdr's close_tab, close the tab with: {close}"));
+    error
+        .help(close.unwrap_or_default())
+        .help(format!("delete a box by its name: {}", command::action("delete").on("BOX")))
 }
 
 /// The report with what is not home as members of the result line.
@@ -83,7 +80,7 @@ fn is_armed(at: u64, now: u64) -> bool {
 }
 
 fn confirm(record: &Record, text: String) -> Report {
-    Report::new(text).field("result", "confirmation-required").field("box", record.name.as_str())
+    Report::new(text).about("confirmation-required", record.name.as_str())
 }
 
 /// Asks in a popup, whose own process deletes.
@@ -131,7 +128,7 @@ pub(crate) fn delete_now(context: &ActionContext, record: &Record) -> Result<Rep
     };
     crate::action::pane::label::name_without_box(context, record);
     context.store.forget(&Record { box_id: found, ..record.clone() })?;
-    Ok(Report::new(text).field("result", "deleted").field("box", name.as_str()).on(record.pane.as_ref()))
+    Ok(Report::new(text).about("deleted", name.as_str()).on(record.pane.as_ref()))
 }
 
 #[cfg(test)]

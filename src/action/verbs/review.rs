@@ -1,10 +1,10 @@
 //! `review`: the box's new work and its judgement on the screen, applied on `y`.
 
 use super::apply::{carry_out, put_back, put_back_words};
-use crate::action::mapping::{ActionContext, Chosen, RECORD, choose, run_box};
+use crate::action::mapping::{ActionContext, Chosen, RECORD, choose};
 use crate::action::pane::terminal::{self, Keys, OtherScreen, Typed};
 use crate::action::report::{Notice, Report};
-use crate::action::work::{elsewhere, is_there, ledger, propose};
+use crate::action::work::{RunningBox, is_there};
 use crate::command::{self, Command};
 use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
@@ -34,10 +34,7 @@ pub(crate) fn review(context: &ActionContext) -> Result<Report> {
         context.herdr.open_plugin_pane("review", Place::Overlay, Some(&record.worktree), &env).map_err(
             |error| Error::from(error).help(format!("or review it in a terminal: {}", again(record))),
         )?;
-        return Ok(Report::new("")
-            .notice(Notice::Nothing)
-            .field("result", "opened")
-            .field("box", record.name.as_str()));
+        return Ok(Report::new("").notice(Notice::Nothing).about("opened", record.name.as_str()));
     }
     show(context, &chosen)
 }
@@ -64,14 +61,12 @@ pub(crate) fn pane(context: &ActionContext) -> Result<()> {
 fn show(context: &ActionContext, chosen: &Chosen) -> Result<Report> {
     let record = &chosen.record;
     is_there(context, record)?;
-    let mut remote = context.remote(record)?;
-    run_box(context, record, &remote)?;
-    let ledger = ledger(context, record)?;
-    let notes = ledger.recover()?;
-    let proposal = propose(context, record, &mut remote, &ledger, OnClash::Refuse)?;
+    let mut running = RunningBox::wake(context, record)?;
+    running.notes = running.ledger.recover()?;
+    let proposal = running.propose(OnClash::Refuse)?;
     let (mut lines, outcome) = (proposal.review()?, proposal.outcome());
-    let (stays, unknown) = elsewhere(&mut remote, record);
-    let put_back = put_back(&ledger, record, outcome)?;
+    let (stays, unknown) = running.elsewhere();
+    let put_back = put_back(&running, outcome)?;
     // Behind the summary, before the files.
     let besides = stays
         .iter()
@@ -85,8 +80,7 @@ fn show(context: &ActionContext, chosen: &Chosen) -> Result<Report> {
     lines.splice(1..1, besides);
     let left = |word: &str| {
         Report::new("")
-            .field("result", word)
-            .field("box", record.name.as_str())
+            .about(word, record.name.as_str())
             .field("would", outcome.word())
             .field("bytes", proposal.patch.bytes)
             .field("files", proposal.patch.files)
@@ -105,7 +99,7 @@ fn show(context: &ActionContext, chosen: &Chosen) -> Result<Report> {
         false => "q close   space, b, n, p move".into(),
     };
     if page(lines, footer, may)? {
-        return carry_out(context, chosen, remote, proposal, &ledger, notes);
+        return carry_out(running, chosen.why(), proposal);
     }
     Ok(left("left"))
 }

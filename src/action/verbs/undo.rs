@@ -45,8 +45,7 @@ pub(crate) fn undo(context: &ActionContext, args: &UndoArgs) -> Result<Report> {
         text.push_str(&format!("\n  changed since, and left as it is: {}", some(&kept)));
     }
     Ok(Report::new(text)
-        .field("result", "undone")
-        .field("box", of.name.as_str())
+        .about("undone", &of.name)
         .field("files", paths.len())
         .field("kept", kept)
         .on(of.record.as_ref().and_then(|record| record.pane.as_ref())))
@@ -103,11 +102,7 @@ fn list(context: &ActionContext, of: &Of, levels: &[Level]) -> Report {
         .iter()
         .map(|level| serde_json::json!({ "files": level.paths.len(), "at": level.at.map(seconds) }))
         .collect();
-    Report::new(lines.join("\n"))
-        .field("result", "listed")
-        .field("box", name.as_str())
-        .field("levels", levels)
-        .notice(Notice::Popup)
+    Report::new(lines.join("\n")).about("listed", name).field("levels", levels).notice(Notice::Popup)
 }
 
 /// How long ago something was.

@@ -1,6 +1,6 @@
 //! What a box has that is not here: asked before anything is deleted, and told by `info`.
 
-use super::propose::{ledger, propose, unknown_words};
+use super::propose::{RunningBox, unknown_words};
 use crate::action::mapping::{ActionContext, box_id, ours};
 use crate::createos::{Refusal, Status};
 use crate::error::{Error, Result};
@@ -110,7 +110,7 @@ fn look_into(context: &ActionContext, record: &Record, found: &mut NotHome) -> R
     if !runs(&status, found) {
         return Ok(());
     }
-    match pending(context, record, &mut remote) {
+    match RunningBox::new(context, record, remote.clone()).and_then(pending) {
         Ok(files) => found.files = files,
         Err(error) => found.unknown.push(error.message().to_owned()),
     }
@@ -133,8 +133,8 @@ fn runs(status: &Status, found: &mut NotHome) -> bool {
 }
 
 /// The files of a running box whose work is not here.
-fn pending(context: &ActionContext, record: &Record, remote: &mut ProviderBox) -> Result<Vec<String>> {
-    let proposal = propose(context, record, remote, &ledger(context, record)?, OnClash::Refuse)?;
+fn pending(mut running: RunningBox<'_>) -> Result<Vec<String>> {
+    let proposal = running.propose(OnClash::Refuse)?;
     let pending = proposal.judged.iter().filter(|judged| judged.fate != Fate::AlreadyHere);
     let unreadable = proposal.unreadable.iter().map(|path| path.to_string());
     Ok(pending.map(|judged| judged.name.clone()).chain(unreadable).collect())

@@ -4,4 +4,4 @@ pub(super) mod home;
 mod propose;
 
 pub(super) use home::NotHome;
-pub(super) use propose::{elsewhere, in_step, is_there, ledger, pasted, propose, propose_again};
+pub(super) use propose::{RunningBox, is_there, ledger, pasted};

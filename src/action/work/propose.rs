@@ -1,6 +1,6 @@
 //! What a box would change here, asked of it and judged; and what it has besides.
 
-use crate::action::mapping::{ActionContext, box_id};
+use crate::action::mapping::{ActionContext, box_id, run_box};
 use crate::command;
 use crate::error::{Error, Result};
 use crate::journey::ProviderBox;
@@ -18,61 +18,75 @@ pub(crate) fn ledger(context: &ActionContext, record: &Record) -> Result<Ledger>
     Ok(Ledger::new(context.store.box_folder(&box_id(record)?)?))
 }
 
-/// Asks a running box what it would change here.
-///
-/// # Errors
-/// The worktree is gone, the box cannot be asked, or its answer cannot be trusted.
-pub(crate) fn propose(
-    context: &ActionContext,
-    record: &Record,
-    remote: &mut ProviderBox,
-    ledger: &Ledger,
-    on_clash: OnClash,
-) -> Result<Proposal> {
-    is_there(context, record)?;
-    let base = in_step(remote, record, ledger)?;
-    judged(context, record, remote, &base, on_clash)
+/// A record's box that runs, to be asked for its work.
+pub(crate) struct RunningBox<'a> {
+    pub(crate) context: &'a ActionContext,
+    pub(crate) record: &'a Record,
+    pub(crate) remote: ProviderBox,
+    /// What was in step with it, and what came home from it.
+    pub(crate) ledger: Ledger,
+    /// What is to be said besides.
+    pub(crate) notes: Vec<String>,
 }
 
-/// The same for all that the box did since its start, whatever came home of it.
-pub(crate) fn propose_again(
-    context: &ActionContext,
-    record: &Record,
-    remote: &mut ProviderBox,
-    ledger: &Ledger,
-    on_clash: OnClash,
-) -> Result<Proposal> {
-    let in_step = in_step(remote, record, ledger)?;
-    Ok(judged(context, record, remote, &ledger.start()?, on_clash)?.over(in_step))
-}
-
-fn judged(
-    context: &ActionContext,
-    record: &Record,
-    remote: &mut ProviderBox,
-    base: &Base,
-    on_clash: OnClash,
-) -> Result<Proposal> {
-    let rules = context.config()?.rules(&record.worktree);
-    let (git, root) = (context.git()?, record.remote_root.get()?);
-    remote.propose(&root, &record.worktree, base, &git, &rules, on_clash)
-}
-
-/// What was last in step. A box that the earlier plugin started, or whose record is lost, is asked for it once.
-pub(crate) fn in_step(remote: &mut ProviderBox, record: &Record, ledger: &Ledger) -> Result<Base> {
-    if !ledger.has_base() {
-        ledger.begin(&merge::adopt(remote, &record.remote_root.get()?)?)?;
+impl<'a> RunningBox<'a> {
+    /// Of a box that may have to be resumed for it.
+    ///
+    /// # Errors
+    /// It cannot be brought to run.
+    pub(crate) fn wake(context: &'a ActionContext, record: &'a Record) -> Result<Self> {
+        let remote = context.remote(record)?;
+        run_box(context, record, &remote)?;
+        Self::new(context, record, remote)
     }
-    ledger.base()
-}
 
-/// What a box has besides its checked-out tree, and what of that could not be seen, in sentences.
-pub(crate) fn elsewhere(remote: &mut ProviderBox, record: &Record) -> (Vec<String>, Vec<String>) {
-    match record.remote_root.get().and_then(|root| merge::elsewhere(remote, &root)) {
-        Ok(found) => (found.work, found.unknown.iter().map(|place| unknown_words(place)).collect()),
-        Err(error) => {
-            let unseen = "what the box has besides its files could not be seen";
-            (Vec::new(), vec![format!("{unseen}: {}", error.message())])
+    /// Of a box that is known to run.
+    ///
+    /// # Errors
+    /// As of [`ledger`].
+    pub(super) fn new(context: &'a ActionContext, record: &'a Record, remote: ProviderBox) -> Result<Self> {
+        Ok(Self { context, record, remote, ledger: ledger(context, record)?, notes: Vec::new() })
+    }
+
+    /// Asks what it would change here.
+    ///
+    /// # Errors
+    /// The worktree is gone, the box cannot be asked, or its answer cannot be trusted.
+    pub(crate) fn propose(&mut self, on_clash: OnClash) -> Result<Proposal> {
+        is_there(self.context, self.record)?;
+        let base = self.in_step()?;
+        self.judged(&base, on_clash)
+    }
+
+    /// The same for all that the box did since its start, whatever came home of it.
+    pub(crate) fn propose_again(&mut self, on_clash: OnClash) -> Result<Proposal> {
+        let in_step = self.in_step()?;
+        Ok(self.judged(&self.ledger.start()?, on_clash)?.over(in_step))
+    }
+
+    fn judged(&mut self, base: &Base, on_clash: OnClash) -> Result<Proposal> {
+        let Self { context, record, remote, .. } = self;
+        let rules = context.config()?.rules(&record.worktree);
+        let (git, root) = (context.git()?, record.remote_root.get()?);
+        remote.propose(&root, &record.worktree, base, &git, &rules, on_clash)
+    }
+
+    /// What was last in step. A box that the earlier plugin started, or whose record is lost, is asked for it once.
+    pub(crate) fn in_step(&mut self) -> Result<Base> {
+        if !self.ledger.has_base() {
+            self.ledger.begin(&merge::adopt(&mut self.remote, &self.record.remote_root.get()?)?)?;
+        }
+        self.ledger.base()
+    }
+
+    /// What it has besides its checked-out tree, and what of that could not be seen, in sentences.
+    pub(crate) fn elsewhere(&mut self) -> (Vec<String>, Vec<String>) {
+        match self.record.remote_root.get().and_then(|root| merge::elsewhere(&mut self.remote, &root)) {
+            Ok(found) => (found.work, found.unknown.iter().map(|place| unknown_words(place)).collect()),
+            Err(error) => {
+                let unseen = "what the box has besides its files could not be seen";
+                (Vec::new(), vec![format!("{unseen}: {}", error.message())])
+            }
         }
     }
 }
