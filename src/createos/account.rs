@@ -5,7 +5,7 @@
 //! once, and the official CLI takes no lock (docs/measured/createos-cli.md 3.1).
 
 use super::json;
-use super::{Failure, Provider};
+use super::{Failure, Provider, Result};
 use crate::fs::{Lock, digest, private_folder};
 use crate::paths::Paths;
 use serde::Deserialize;
@@ -25,7 +25,7 @@ impl Provider {
     ///
     /// # Errors
     /// Refused as signed out when it is not, anything else when the answer is no list.
-    pub(crate) fn session(&self) -> Result<(), Failure> {
+    pub(crate) fn session(&self) -> Result<()> {
         let run = self.json(LIMIT).args(["list", "--limit", "1"]);
         match self.document("sandbox list", run)? {
             // An empty list may be `null`.
@@ -40,7 +40,7 @@ impl Provider {
     ///
     /// # Errors
     /// The call failed, or answered no list of shapes.
-    pub(crate) fn shapes(&self) -> Result<Vec<String>, Failure> {
+    pub(crate) fn shapes(&self) -> Result<Vec<String>> {
         let answer = self.document("sandbox shapes", self.json(LIMIT).arg("shapes"))?;
         let Value::Array(shapes) = &answer else {
             return Err(Failure::other("sandbox shapes", "the answer is no list"));

@@ -5,7 +5,7 @@
 //! stdout travels as base64, and both streams begin and end with a marker of this call.
 
 use super::words;
-use super::{BoxId, Failure, Provider};
+use super::{BoxId, Failure, Provider, Result};
 use crate::base64;
 use crate::exec::{Ended, Run};
 use memchr::memmem;
@@ -60,13 +60,7 @@ impl Provider {
     /// # Errors
     /// The box or the provider could not run it, or the connection ended before it did. The script's exit code is no
     /// error.
-    pub(crate) fn exec(
-        &self,
-        id: &BoxId,
-        script: &str,
-        args: &[&str],
-        limit: Duration,
-    ) -> Result<Said, Failure> {
+    pub(crate) fn exec(&self, id: &BoxId, script: &str, args: &[&str], limit: Duration) -> Result<Said> {
         let marker = format!("createos-sandbox-{}", crate::random::hex(16));
         let mut words = vec![marker.as_str(), script];
         words.extend_from_slice(args);
@@ -109,7 +103,7 @@ impl Provider {
         script: &str,
         args: &[&str],
         limit: Duration,
-    ) -> Result<Said, Failure> {
+    ) -> Result<Said> {
         self.again_after(VERB, &RETRIES, || self.exec(id, script, args, limit))
     }
 

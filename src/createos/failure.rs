@@ -7,6 +7,9 @@ use crate::error::Error;
 use crate::exec::{Ended, ExecError};
 use std::fmt;
 
+/// `Result` of a provider call.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// A provider call that failed.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
@@ -101,36 +104,35 @@ impl std::error::Error for Failure {}
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
-        let help = match failure.refusal {
-            Refusal::SignedOut => format!("sign in with: {}", command::createos(["login"])),
-            Refusal::NotStarted => format!("check the setup with: {}", command::setup().flag("--doctor")),
-            Refusal::Credit => "the account has no credit left: top it up, then try again".into(),
-            Refusal::Rate => "wait a minute, then try again".into(),
+        let error = Self::failed(failure.to_string());
+        match failure.refusal {
+            Refusal::SignedOut => error.help(format!("sign in with: {}", command::createos(["login"]))),
+            Refusal::NotStarted => {
+                error.help(format!("check the setup with: {}", command::setup().flag("--doctor")))
+            }
+            Refusal::Credit => error.help("the account has no credit left: top it up, then try again"),
+            Refusal::Rate => error.help("wait a minute, then try again"),
             Refusal::Cap => {
                 let boxes = command::action("boxes");
-                format!("paused boxes count too, only deleting one makes room: {boxes}")
+                error.help(format!("paused boxes count too, only deleting one makes room: {boxes}"))
             }
-            Refusal::DailyCap => "the account's daily number is used up: try again tomorrow".into(),
+            Refusal::DailyCap => error.help("the account's daily number is used up: try again tomorrow"),
             Refusal::Shape => {
-                format!("pick a shape of your plan: {}", command::createos(["sandbox", "shapes"]))
+                let shapes = command::createos(["sandbox", "shapes"]);
+                error.help(format!("pick a shape of your plan: {shapes}"))
             }
             Refusal::NoBash => {
                 let setup = command::setup().with("--rootfs", "NAME").flag("--force");
-                format!("use an image that has bash, git, tar and curl: {setup}")
+                error.help(format!("use an image that has bash, git, tar and curl: {setup}"))
             }
             Refusal::LifecycleBroken => {
                 let upgrade = command::createos(["upgrade"]);
-                format!("this createos cannot pause or resume a box; upgrade it with: {upgrade}")
+                error
+                    .help(format!("this createos cannot pause or resume a box; upgrade it with: {upgrade}"))
+                    .help("or rely on autoPause in config.json, which the service does by itself")
             }
-            Refusal::Paused => format!("bring the box back with: {}", command::action("attach")),
-            Refusal::NotYetUp => "the box is on its way: try again in a moment".into(),
-            _ => return Self::failed(failure.to_string()),
-        };
-        let error = Self::failed(failure.to_string()).help(help);
-        match failure.refusal {
-            Refusal::LifecycleBroken => {
-                error.help("or rely on autoPause in config.json, which the service does by itself")
-            }
+            Refusal::Paused => error.help(format!("bring the box back with: {}", command::action("attach"))),
+            Refusal::NotYetUp => error.help("the box is on its way: try again in a moment"),
             _ => error,
         }
     }

@@ -4,8 +4,8 @@
 use super::exec::{NAME, RETRIES, UNGUARD};
 use super::process::ProcessView;
 use super::provider::ASK;
-use super::{BoxId, Failure, ProcessId, Provider, Refusal};
-use crate::exec::Heard;
+use super::{BoxId, Failure, ProcessId, Provider, Refusal, Result};
+use crate::exec::{Heard, Hearing};
 use std::time::{Duration, Instant};
 
 /// Runs the script `$2` with what follows; the folder `$1` gets its output as `log` and at last its exit code as
@@ -55,8 +55,8 @@ impl Provider {
         script: &str,
         args: &[&str],
         limit: Duration,
-        heard: &mut dyn FnMut(Heard<'_>),
-    ) -> Result<i32, Failure> {
+        heard: Hearing<'_>,
+    ) -> Result<i32> {
         let folder = format!("/tmp/createos-sandbox-job-{}", crate::random::hex(16));
         let mut words = vec![folder.as_str(), script];
         words.extend_from_slice(args);
@@ -85,11 +85,11 @@ impl Provider {
     }
 
     /// Starts it. A start that may have happened is repeated: the second one of two does nothing.
-    fn start_job(&self, id: &BoxId, words: &[&str]) -> Result<ProcessId, Failure> {
+    fn start_job(&self, id: &BoxId, words: &[&str]) -> Result<ProcessId> {
         self.again_after(VERB, &RETRIES[..2], || self.start_job_once(id, words))
     }
 
-    fn start_job_once(&self, id: &BoxId, words: &[&str]) -> Result<ProcessId, Failure> {
+    fn start_job_once(&self, id: &BoxId, words: &[&str]) -> Result<ProcessId> {
         self.awake(id, || {
             let script = format!("{UNGUARD}{RUN}");
             let run =
@@ -123,7 +123,7 @@ enum Step {
 
 impl Job<'_> {
     /// Asks whether it runs, and for new output when it has ended or `look` says so.
-    fn step(&mut self, look: bool, heard: &mut dyn FnMut(Heard<'_>)) -> Result<Step, Failure> {
+    fn step(&mut self, look: bool, heard: Hearing<'_>) -> Result<Step> {
         let view = match &self.process {
             Some(process) => Some(self.provider.process_get(self.id, process)?),
             None => None,
@@ -163,7 +163,7 @@ impl Job<'_> {
     }
 
     /// Reads on in the output; the exit code, and how many bytes there were.
-    fn look(&mut self, heard: &mut dyn FnMut(Heard<'_>)) -> Result<(Option<i32>, usize), Failure> {
+    fn look(&mut self, heard: Hearing<'_>) -> Result<(Option<i32>, usize)> {
         let said = self.provider.exec(self.id, LOOK, &[self.folder, &self.at.to_string()], ASK)?;
         let unreadable = || Failure::other(VERB, "how far it is cannot be read");
         let end = said.stdout.iter().position(|byte| *byte == b'\n').ok_or_else(unreadable)?;
@@ -194,7 +194,7 @@ impl Lost {
     ///
     /// # Errors
     /// The next one would not do better, or there was no answer for too long.
-    fn retry(&mut self, failure: Failure, heard: &mut dyn FnMut(Heard<'_>)) -> Result<Duration, Failure> {
+    fn retry(&mut self, failure: Failure, heard: Hearing<'_>) -> Result<Duration> {
         if !failure.may_pass() {
             return Err(failure);
         }

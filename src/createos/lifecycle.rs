@@ -2,7 +2,7 @@
 
 use super::json;
 use super::provider::ASK;
-use super::{BoxId, BoxName, Failure, Provider, Refusal, Scope, Status};
+use super::{BoxId, BoxName, Failure, Provider, Refusal, Result, Scope, Status};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -25,13 +25,6 @@ pub(crate) struct CreateSpec {
     pub(crate) no_network: bool,
 }
 
-/// A sandbox that was made.
-#[derive(Debug, Clone)]
-pub(crate) struct Created {
-    pub(crate) id: BoxId,
-    pub(crate) name: BoxName,
-}
-
 impl Provider {
     /// Makes a sandbox. An answer that cannot be read is no failure by itself: the box is then
     /// looked up by its name (docs/measured/createos-cli.md 3.11).
@@ -39,7 +32,7 @@ impl Provider {
     /// # Errors
     /// The provider's refusal, or no box of that name exists afterwards. A box may exist all the same:
     /// [`Failure::may_have_happened`].
-    pub(crate) fn create(&self, spec: &CreateSpec) -> Result<Created, Failure> {
+    pub(crate) fn create(&self, spec: &CreateSpec) -> Result<BoxId> {
         const VERB: &str = "sandbox create";
         let mut run =
             self.json(CREATE).args(["create", "--name", spec.name.as_str(), "--shape", &spec.shape]);
@@ -64,10 +57,10 @@ impl Provider {
         let id = json::first_document(&stdout)
             .and_then(|document| json::text(&document, "id").and_then(|id| id.parse().ok()));
         match id {
-            Some(id) => Ok(Created { id, name: spec.name.clone() }),
+            Some(id) => Ok(id),
             None => {
                 let words = match self.find_by_name(&spec.name) {
-                    Ok(Some(id)) => return Ok(Created { id, name: spec.name.clone() }),
+                    Ok(Some(id)) => return Ok(id),
                     Ok(None) => format!("none is called {}", spec.name),
                     // A no to the listing is none to the create call.
                     Err(failure) => failure.to_string(),
@@ -83,7 +76,7 @@ impl Provider {
     ///
     /// # Errors
     /// The listing failed or is incomplete.
-    pub(crate) fn find_by_name(&self, name: &BoxName) -> Result<Option<BoxId>, Failure> {
+    pub(crate) fn find_by_name(&self, name: &BoxName) -> Result<Option<BoxId>> {
         let listing = self.list(Scope::Everything)?;
         let found = listing.boxes.iter().find(|view| view.name == name.as_str() && !view.status.is_gone());
         match found {
@@ -97,7 +90,7 @@ impl Provider {
     ///
     /// # Errors
     /// The provider's refusal. [`super::Refusal::NotFound`] is no proof that it is gone.
-    pub(crate) fn get(&self, id: &BoxId) -> Result<super::BoxView, Failure> {
+    pub(crate) fn get(&self, id: &BoxId) -> Result<super::BoxView> {
         let document = self.document("sandbox get", self.json(ASK).args(["get", id.as_str()]))?;
         super::BoxView::parse("sandbox get", &document)
     }
@@ -111,7 +104,7 @@ impl Provider {
     ///
     /// # Errors
     /// The provider's refusal; a paused box is one.
-    pub(crate) fn pause(&self, id: &BoxId) -> Result<(), Failure> {
+    pub(crate) fn pause(&self, id: &BoxId) -> Result<()> {
         self.transition("pause", id)
     }
 
@@ -119,11 +112,11 @@ impl Provider {
     ///
     /// # Errors
     /// The provider's refusal.
-    pub(crate) fn resume(&self, id: &BoxId) -> Result<(), Failure> {
+    pub(crate) fn resume(&self, id: &BoxId) -> Result<()> {
         self.transition("resume", id)
     }
 
-    fn transition(&self, verb: &str, id: &BoxId) -> Result<(), Failure> {
+    fn transition(&self, verb: &str, id: &BoxId) -> Result<()> {
         let full = format!("sandbox {verb}");
         self.finish(&full, self.json(TRANSITION).args([verb, id.as_str()])).map(|_| ())
     }
@@ -132,7 +125,7 @@ impl Provider {
     ///
     /// # Errors
     /// The provider's refusal, also one that stands only in the document (docs/measured/createos-cli.md 3.11).
-    pub(crate) fn remove(&self, id: &BoxId) -> Result<(), Failure> {
+    pub(crate) fn remove(&self, id: &BoxId) -> Result<()> {
         const VERB: &str = "sandbox rm";
         let run = self.json(2 * ASK).args(["rm", "--yes", id.as_str()]);
         let ended = run.run().map_err(|error| Failure::from_exec(VERB, &error))?;
@@ -163,7 +156,7 @@ impl Provider {
     ///
     /// # Errors
     /// It does not run within `limit`, or has a status from which it will not.
-    pub(crate) fn wait_running(&self, id: &BoxId, limit: Duration) -> Result<(), Failure> {
+    pub(crate) fn wait_running(&self, id: &BoxId, limit: Duration) -> Result<()> {
         const VERB: &str = "waiting for the box";
         let started = Instant::now();
         let mut pause = Duration::from_millis(100);

@@ -2,7 +2,7 @@
 
 use super::json;
 use super::provider::ASK;
-use super::{BoxId, Failure, Provider, Refusal, Status};
+use super::{BoxId, Failure, Provider, Refusal, Result, Status};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -34,7 +34,7 @@ pub(crate) struct RefusedTarget {
 }
 
 impl BoxView {
-    pub(super) fn parse(verb: &str, value: &Value) -> Result<Self, Failure> {
+    pub(super) fn parse(verb: &str, value: &Value) -> Result<Self> {
         let id = json::text(value, "id")
             .ok_or_else(|| Failure::other(verb, "the answer has no id of a box"))?
             .parse()
@@ -92,7 +92,7 @@ impl Provider {
     ///
     /// # Errors
     /// A page cannot be had.
-    pub(crate) fn list(&self, scope: Scope) -> Result<Listing, Failure> {
+    pub(crate) fn list(&self, scope: Scope) -> Result<Listing> {
         match scope {
             Scope::Everything => self.pages(&["--all"]),
             Scope::Live => {
@@ -108,7 +108,7 @@ impl Provider {
         }
     }
 
-    fn pages(&self, flags: &[&str]) -> Result<Listing, Failure> {
+    fn pages(&self, flags: &[&str]) -> Result<Listing> {
         const VERB: &str = "sandbox list";
         let mut listing = Listing { boxes: Vec::new(), complete: true };
         let mut seen = HashSet::new();
@@ -154,7 +154,7 @@ impl Provider {
     ///
     /// # Errors
     /// The provider cannot be asked: then nothing is proven.
-    pub(crate) fn is_gone(&self, id: &BoxId, ours: &HashSet<BoxId>) -> Result<bool, Failure> {
+    pub(crate) fn is_gone(&self, id: &BoxId, ours: &HashSet<BoxId>) -> Result<bool> {
         match self.get(id) {
             Ok(view) => Ok(view.status == Status::Destroyed),
             Err(failure) if failure.refusal == Refusal::NotFound => {
@@ -170,7 +170,7 @@ impl Provider {
     ///
     /// # Errors
     /// The provider cannot be asked: then nothing is proven.
-    pub(crate) fn gone_among(&self, ids: &[BoxId], ours: &HashSet<BoxId>) -> Result<Vec<BoxId>, Failure> {
+    pub(crate) fn gone_among(&self, ids: &[BoxId], ours: &HashSet<BoxId>) -> Result<Vec<BoxId>> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }

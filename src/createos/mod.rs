@@ -23,9 +23,9 @@ mod tests;
 
 pub(crate) use crate::config::ProviderKind;
 pub(crate) use account::{KEY_VARIABLES, STORED};
-pub(crate) use failure::Failure;
+pub(crate) use failure::{Failure, Result};
 pub(crate) use id::{BoxId, BoxName, ProcessId};
-pub(crate) use lifecycle::{CreateSpec, Created};
+pub(crate) use lifecycle::CreateSpec;
 pub(crate) use listing::{BoxView, Listing, RefusedTarget, Scope};
 pub(crate) use process::{ProcessView, StartSpec};
 pub(crate) use program::{NAME as PROGRAM_NAME, Own, official, on_path};

@@ -2,7 +2,7 @@
 
 use super::json;
 use super::provider::ASK;
-use super::{BoxId, Failure, ProcessId, Provider};
+use super::{BoxId, Failure, ProcessId, Provider, Result};
 use crate::exec::Run;
 use serde_json::Value;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub(crate) struct ProcessView {
 }
 
 impl ProcessView {
-    pub(super) fn parse(verb: &str, value: &Value) -> Result<Self, Failure> {
+    pub(super) fn parse(verb: &str, value: &Value) -> Result<Self> {
         let id = json::text(value, "process_id")
             .ok_or_else(|| Failure::other(verb, "the answer has no process id"))?
             .parse()
@@ -57,7 +57,7 @@ impl Provider {
     ///
     /// # Errors
     /// The provider's refusal.
-    pub(crate) fn process_start(&self, id: &BoxId, spec: &StartSpec) -> Result<ProcessView, Failure> {
+    pub(crate) fn process_start(&self, id: &BoxId, spec: &StartSpec) -> Result<ProcessView> {
         const VERB: &str = "sandbox process start";
         let (rows, cols) = (spec.rows.to_string(), spec.cols.to_string());
         self.awake(id, || {
@@ -77,7 +77,7 @@ impl Provider {
     ///
     /// # Errors
     /// The provider's refusal.
-    pub(crate) fn process_list(&self, id: &BoxId) -> Result<Vec<ProcessView>, Failure> {
+    pub(crate) fn process_list(&self, id: &BoxId) -> Result<Vec<ProcessView>> {
         const VERB: &str = "sandbox process list";
         match self.document(VERB, self.json(ASK).args(["process", "list", id.as_str()]))? {
             Value::Null => Ok(Vec::new()),
@@ -90,7 +90,7 @@ impl Provider {
     ///
     /// # Errors
     /// The provider's refusal.
-    pub(crate) fn process_get(&self, id: &BoxId, process: &ProcessId) -> Result<ProcessView, Failure> {
+    pub(crate) fn process_get(&self, id: &BoxId, process: &ProcessId) -> Result<ProcessView> {
         const VERB: &str = "sandbox process get";
         let run = self.json(ASK).args(["process", "get", id.as_str(), process.as_str()]);
         ProcessView::parse(VERB, &self.document(VERB, run)?)
@@ -107,7 +107,7 @@ impl Provider {
         process: &ProcessId,
         keys: impl Into<Vec<u8>>,
         limit: Duration,
-    ) -> Result<String, Failure> {
+    ) -> Result<String> {
         let run = self.sandbox(limit).args(["process", "attach", "--after", "0", "--stdin"]);
         let run = run.args([id.as_str(), process.as_str()]).stdin_bytes(keys);
         Ok(self.finish("sandbox process attach", run)?.stdout_text())

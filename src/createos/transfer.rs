@@ -1,6 +1,6 @@
 //! `sandbox push` and `pull`: one file each.
 
-use super::{BoxId, Failure, Provider, Refusal};
+use super::{BoxId, Failure, Provider, Refusal, Result};
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
@@ -17,12 +17,7 @@ impl Provider {
     ///
     /// # Errors
     /// The reader's, the provider's refusal.
-    pub(crate) fn push(
-        &self,
-        id: &BoxId,
-        contents: &mut (dyn Read + Send),
-        path: &str,
-    ) -> Result<(), Failure> {
+    pub(crate) fn push(&self, id: &BoxId, contents: &mut (dyn Read + Send), path: &str) -> Result<()> {
         let mut contents = Again { kept: Some(Vec::new()), at: 0, rest: contents };
         self.awake(id, || {
             contents.rewind();
@@ -52,17 +47,11 @@ impl Provider {
         path: &str,
         contents: &mut (dyn Write + Send),
         limit: u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         self.awake(id, || self.pull_once(id, path, contents, limit))
     }
 
-    fn pull_once(
-        &self,
-        id: &BoxId,
-        path: &str,
-        contents: &mut (dyn Write + Send),
-        limit: u64,
-    ) -> Result<(), Failure> {
+    fn pull_once(&self, id: &BoxId, path: &str, contents: &mut (dyn Write + Send), limit: u64) -> Result<()> {
         const VERB: &str = "sandbox pull";
         // An error may stand on stdout: what could be one is held back until the end says that it is none.
         let (mut left, mut too_large, mut head) = (limit, false, Some(Vec::new()));

@@ -45,6 +45,9 @@ pub(crate) enum Heard<'a> {
     Lost,
 }
 
+/// Who is told of a long program while it runs.
+pub(crate) type Hearing<'a> = &'a mut dyn FnMut(Heard<'_>);
+
 /// Why a program gave no result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExecError {

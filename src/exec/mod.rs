@@ -5,7 +5,7 @@ mod ending;
 mod run;
 mod watch;
 
-pub(crate) use ended::{Ended, ExecError, Heard};
+pub(crate) use ended::{Ended, ExecError, Heard, Hearing};
 pub(crate) use ending::{end_together, stay_when_ending, tell_group};
 pub(crate) use run::Run;
 

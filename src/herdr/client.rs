@@ -18,6 +18,9 @@ pub(crate) struct Herdr {
     socket: Option<String>,
 }
 
+/// `Result` of a call.
+pub(super) type Result<T, E = HerdrError> = std::result::Result<T, E>;
+
 /// Why a call gave no result.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum HerdrError {
@@ -47,23 +50,19 @@ impl HerdrError {
 impl From<HerdrError> for Error {
     fn from(error: HerdrError) -> Self {
         let failed = Self::failed(error.to_string());
-        let code = match &error {
-            HerdrError::NoServer => {
-                return failed.help(format!("start Herdr with: {}", command::herdr([])));
+        match &error {
+            HerdrError::NoServer => failed.help(format!("start Herdr with: {}", command::herdr([]))),
+            _ if error.is("plugin_not_found") => {
+                failed.help(format!("set the plugin up with: {}", command::setup()))
             }
-            HerdrError::Refused { code, .. } => code.as_str(),
-            HerdrError::Failed(_) => return failed,
-        };
-        match code {
-            "plugin_not_found" => failed.help(format!("set the plugin up with: {}", command::setup())),
-            "plugin_disabled" => {
+            _ if error.is("plugin_disabled") => {
                 let enable = command::herdr(["plugin", "enable", crate::paths::PLUGIN_ID]);
                 failed.help(format!("enable it with: {enable}"))
             }
-            "protocol_mismatch" => failed
+            _ if error.is("protocol_mismatch") => failed
                 .help(format!("end the Herdr server: {}", command::herdr(["server", "stop"])))
                 .help(format!("then: {}", command::herdr([]))),
-            _ => failed,
+            HerdrError::Refused { .. } | HerdrError::Failed(_) => failed,
         }
     }
 }
@@ -85,27 +84,24 @@ impl Herdr {
     }
 
     /// Calls and gives `.result`. Calls that answer nothing on success give `null`.
-    pub(super) fn call<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
-        &self,
-        args: I,
-    ) -> Result<Value, HerdrError> {
+    pub(super) fn call(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Value> {
         self.result(self.run(args))
     }
 
     /// The same call as from outside of every pane.
-    pub(super) fn call_from_nowhere<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
+    pub(super) fn call_from_nowhere(
         &self,
-        args: I,
-    ) -> Result<Value, HerdrError> {
+        args: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    ) -> Result<Value> {
         self.result(self.run(args).env_remove("HERDR_PANE_ID"))
     }
 
-    fn run<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, args: I) -> Run<'_> {
+    fn run(&self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run<'_> {
         let run = Run::new(&self.program).args(args).cwd("/").limit(LIMIT);
         self.socket.iter().fold(run, |run, socket| run.env("HERDR_SOCKET_PATH", socket))
     }
 
-    fn result(&self, run: Run<'_>) -> Result<Value, HerdrError> {
+    fn result(&self, run: Run<'_>) -> Result<Value> {
         let ended = run.run().map_err(|error| HerdrError::Failed(error.to_string()))?;
         if ended.success() {
             let text = ended.stdout_text();

@@ -22,13 +22,11 @@ pub(crate) struct Manifest {
     panes: Vec<Item>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 struct Item {
-    #[serde(default)]
     id: String,
-    #[serde(default)]
     on: String,
-    #[serde(default)]
     command: Vec<String>,
 }
 
@@ -65,8 +63,8 @@ impl Manifest {
     }
 
     /// The manifest that this text is; none when it is none.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        toml_edit::de::from_str(text).ok()
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
+        toml_edit::de::from_slice(text).ok()
     }
 
     /// The first thing that `wanted` starts and this one does not, in words.

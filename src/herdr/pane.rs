@@ -1,6 +1,6 @@
 //! Panes: their ids, what Herdr says about them, what may be done to them, and short messages on them.
 
-use super::client::{Herdr, HerdrError};
+use super::client::{Herdr, HerdrError, Result};
 use crate::text_type::text_type;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ impl Herdr {
     ///
     /// # Errors
     /// See [`HerdrError`].
-    pub(crate) fn panes(&self) -> Result<Vec<Pane>, HerdrError> {
+    pub(crate) fn panes(&self) -> Result<Vec<Pane>> {
         let result = self.call(["pane", "list"])?;
         let rows = result["panes"].as_array().into_iter().flatten();
         rows.map(|row| Pane::parse(row).ok_or_else(|| HerdrError::Failed("a pane without ids".into())))
@@ -96,7 +96,7 @@ impl Herdr {
     ///
     /// # Errors
     /// `pane_not_found`, and see [`HerdrError`].
-    pub(crate) fn pane(&self, id: &PaneId) -> Result<Pane, HerdrError> {
+    pub(crate) fn pane(&self, id: &PaneId) -> Result<Pane> {
         Self::one(&self.call(["pane", "get", id.as_str()])?)
     }
 
@@ -104,7 +104,7 @@ impl Herdr {
     ///
     /// # Errors
     /// See [`HerdrError`].
-    pub(crate) fn current_pane(&self) -> Result<Pane, HerdrError> {
+    pub(crate) fn current_pane(&self) -> Result<Pane> {
         Self::one(&self.call(["pane", "current"])?)
     }
 
@@ -112,7 +112,7 @@ impl Herdr {
     ///
     /// # Errors
     /// See [`HerdrError`].
-    pub(crate) fn focused_pane(&self) -> Result<Option<Pane>, HerdrError> {
+    pub(crate) fn focused_pane(&self) -> Result<Option<Pane>> {
         match self.call_from_nowhere(["pane", "current"]) {
             Err(HerdrError::Refused { .. }) => Ok(None),
             answer => Self::one(&answer?).map(Some),
@@ -123,11 +123,11 @@ impl Herdr {
     ///
     /// # Errors
     /// See [`HerdrError`].
-    pub(crate) fn rename_pane(&self, id: &PaneId, label: &str) -> Result<(), HerdrError> {
+    pub(crate) fn rename_pane(&self, id: &PaneId, label: &str) -> Result<()> {
         self.call(["pane", "rename", id.as_str(), label]).map(|_| ())
     }
 
-    pub(super) fn one(result: &Value) -> Result<Pane, HerdrError> {
+    pub(super) fn one(result: &Value) -> Result<Pane> {
         result
             .get("pane")
             .and_then(Pane::parse)
@@ -138,7 +138,7 @@ impl Herdr {
     ///
     /// # Errors
     /// See [`HerdrError`].
-    pub(crate) fn close_pane(&self, id: &PaneId) -> Result<(), HerdrError> {
+    pub(crate) fn close_pane(&self, id: &PaneId) -> Result<()> {
         self.call(["pane", "close", id.as_str()]).map(|_| ())
     }
 
@@ -146,7 +146,7 @@ impl Herdr {
     ///
     /// # Errors
     /// See [`HerdrError`].
-    pub(crate) fn foreground(&self, id: &PaneId) -> Result<Foreground, HerdrError> {
+    pub(crate) fn foreground(&self, id: &PaneId) -> Result<Foreground> {
         let result = self.call(["pane", "process-info", "--pane", id.as_str()])?;
         let info = &result["process_info"];
         let rows = info["foreground_processes"].as_array().into_iter().flatten();
@@ -163,22 +163,10 @@ impl Herdr {
     ///
     /// # Errors
     /// See [`HerdrError`].
-    pub(crate) fn show_title(&self, id: &PaneId, title: &str, time: Duration) -> Result<(), HerdrError> {
-        let title = short(title, 80);
-        let ttl = time.as_millis().to_string();
-        let source = crate::paths::PLUGIN_ID;
-        self.call([
-            "pane",
-            "report-metadata",
-            id.as_str(),
-            "--source",
-            source,
-            "--title",
-            &title,
-            "--ttl-ms",
-            &ttl,
-        ])
-        .map(|_| ())
+    pub(crate) fn show_title(&self, id: &PaneId, title: &str, time: Duration) -> Result<()> {
+        let (title, ttl) = (short(title, 80), time.as_millis().to_string());
+        let shown = ["--source", crate::paths::PLUGIN_ID, "--title", &title, "--ttl-ms", &ttl];
+        self.call(["pane", "report-metadata", id.as_str()].iter().chain(&shown)).map(|_| ())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Panes of this plugin: they run our own binary, nothing is typed into a shell (docs/measured/herdr.md 4.7, 13).
 
-use super::client::{Herdr, HerdrError};
+use super::client::{Herdr, HerdrError, Result};
 use super::pane::{Pane, PaneId};
 use crate::paths::PLUGIN_ID;
 use serde_json::Value;
@@ -40,7 +40,7 @@ impl Herdr {
         place: Place<'_>,
         cwd: Option<&Path>,
         env: &[(&str, &str)],
-    ) -> Result<Option<Pane>, HerdrError> {
+    ) -> Result<Option<Pane>> {
         let mut args: Vec<OsString> =
             ["plugin", "pane", "open", "--plugin", PLUGIN_ID, "--entrypoint", entrypoint]
                 .map(OsString::from)
@@ -77,7 +77,7 @@ impl Herdr {
     ///
     /// # Errors
     /// It is no plugin pane any more, as after a restart; see [`HerdrError`].
-    pub(crate) fn focus_plugin_pane(&self, pane: &PaneId) -> Result<(), HerdrError> {
+    pub(crate) fn focus_plugin_pane(&self, pane: &PaneId) -> Result<()> {
         self.call(["plugin", "pane", "focus", pane.as_str()]).map(|_| ())
     }
 
@@ -85,7 +85,7 @@ impl Herdr {
     ///
     /// # Errors
     /// See [`HerdrError`].
-    pub(crate) fn grow_down(&self, pane: &PaneId, share: f64) -> Result<(), HerdrError> {
+    pub(crate) fn grow_down(&self, pane: &PaneId, share: f64) -> Result<()> {
         let share = share.to_string();
         let words = ["pane", "resize", "--direction", "down", "--amount", &share, "--pane", pane.as_str()];
         self.call(words).map(|_| ())

@@ -3,7 +3,7 @@
 use crate::config::RemoteRoot;
 use crate::createos::{BoxId, Provider};
 use crate::error::Result;
-use crate::exec::Heard;
+use crate::exec::{Heard, Hearing};
 use crate::merge::{self, Filters, OnClash, Proposal, Remote, Response};
 use crate::worktree::{Base, RelPath, Rules, stays_home};
 use std::io::{Read, Write};
@@ -65,12 +65,7 @@ impl Remote for ProviderBox {
         Ok(Response { code: said.code, stdout: said.text(), stderr: said.stderr })
     }
 
-    fn exec_long(
-        &mut self,
-        script: &str,
-        args: &[&str],
-        heard: &mut dyn FnMut(Heard<'_>),
-    ) -> Result<Response> {
+    fn exec_long(&mut self, script: &str, args: &[&str], heard: Hearing<'_>) -> Result<Response> {
         let mut stdout = Vec::new();
         let code = self.provider.run_long(&self.id, script, args, LONG, &mut |said| {
             if let Heard::Output(bytes) = said {

@@ -1,7 +1,7 @@
 //! What this room needs of a box. `journey` has it for a provider.
 
 use crate::error::Result;
-use crate::exec::Heard;
+use crate::exec::{Heard, Hearing};
 use std::io::{Read, Write};
 
 /// What a script in the box answered.
@@ -29,12 +29,7 @@ pub(crate) trait Remote {
     ///
     /// # Errors
     /// As of [`Remote::exec`].
-    fn exec_long(
-        &mut self,
-        script: &str,
-        args: &[&str],
-        heard: &mut dyn FnMut(Heard<'_>),
-    ) -> Result<Response> {
+    fn exec_long(&mut self, script: &str, args: &[&str], heard: Hearing<'_>) -> Result<Response> {
         let answer = self.exec(script, args)?;
         heard(Heard::Output(answer.stdout.as_bytes()));
         Ok(answer)

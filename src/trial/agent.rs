@@ -45,16 +45,9 @@ pub(super) fn work(
     edited: &str,
     interrupt: &Interrupt,
 ) -> Result<()> {
-    let shell = provider.process_start(
-        id,
-        &StartSpec {
-            cwd: root.to_string(),
-            rows: 24,
-            cols: 80,
-            program: "/bin/bash".into(),
-            args: vec!["--norc".into()],
-        },
-    )?;
+    let (cwd, args) = (root.to_string(), vec!["--norc".into()]);
+    let spec = StartSpec { cwd, rows: 24, cols: 80, program: "/bin/bash".into(), args };
+    let shell = provider.process_start(id, &spec)?;
     interrupt.check()?;
     let typed = format!(
         "printf '%s\\n' '{LINE}' >> {edited}\n\

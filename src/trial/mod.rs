@@ -127,15 +127,15 @@ fn create(stage: &Stage) -> Result<(BoxId, String)> {
     let name: BoxName = format!("hd-try-{}", random::letters(5))
         .parse()
         .map_err(|error| Error::failed(format!("the box got no name: {error}")))?;
-    let created = stage.provider().create(&CreateSpec {
-        name,
+    let id = stage.provider().create(&CreateSpec {
+        name: name.clone(),
         shape: "s-2vcpu-4gb".into(),
         rootfs: None,
         auto_pause: None,
         egress: Vec::new(),
         no_network: true,
     })?;
-    Ok((created.id, created.name.to_string()))
+    Ok((id, name.to_string()))
 }
 
 fn left(packed: &Packed) -> String {

@@ -4,7 +4,7 @@ use crate::action::mapping::{ActionContext, delete_box, find_box, renamed, resto
 use crate::action::report::full_message;
 use crate::command;
 use crate::config::Config;
-use crate::createos::{CreateSpec, Created, Failure, Provider, Refusal};
+use crate::createos::{BoxId, CreateSpec, Failure, Provider, Refusal};
 use crate::error::{Error, Result};
 use crate::state::{Phase, Record, StartOutcome};
 
@@ -20,7 +20,7 @@ pub(crate) fn create(
     record: &mut Record,
     config: &Config,
     provider: &Provider,
-) -> Result<Created> {
+) -> Result<BoxId> {
     for _ in 0..NAMES {
         if let Err(error) = save(context, record, |record| record.create_called = true) {
             // Nothing was called: there is no box to look for.
@@ -36,10 +36,10 @@ pub(crate) fn create(
             no_network: false,
         };
         match provider.create(&spec) {
-            Ok(created) => {
-                save(context, record, |record| record.box_id = Some(created.id.clone()))?;
+            Ok(id) => {
+                save(context, record, |record| record.box_id = Some(id.clone()))?;
                 context.store.edit(|state| state.remember(record))?;
-                return Ok(created);
+                return Ok(id);
             }
             Err(failure) if failure.refusal == Refusal::NameTaken => {
                 let name = renamed(&record.name)?;

@@ -138,11 +138,11 @@ impl<'a> Provision<'a> {
         self.warn_about_egress();
 
         self.steps.begin("create");
-        let created = create(self.context, self.record, &self.config, &self.provider)?;
-        self.provider.wait_running(&created.id, UP)?;
-        self.steps.done("create", created.id.as_str());
+        let id = create(self.context, self.record, &self.config, &self.provider)?;
+        self.provider.wait_running(&id, UP)?;
+        self.steps.done("create", id.as_str());
 
-        let mut remote = ProviderBox::new(self.provider.clone(), created.id.clone());
+        let mut remote = ProviderBox::new(self.provider.clone(), id.clone());
         self.steps.begin("upload");
         let (steps, total) = (&mut self.steps, ui::bytes(upload.packed.archive_bytes));
         upload.push(&mut remote, &mut |done| steps.progress(&format!("{} of {total}", ui::bytes(done))))?;
@@ -150,7 +150,7 @@ impl<'a> Provision<'a> {
         self.stop.check()?;
 
         self.steps.begin("prepare");
-        let ledger = Ledger::new(self.context.store.box_folder(&created.id)?);
+        let ledger = Ledger::new(self.context.store.box_folder(&id)?);
         let steps = &mut self.steps;
         upload.prepare(&mut remote, &self.root, &ledger, &mut |text| steps.progress(text))?;
         self.steps.done("prepare", "starting point kept");
@@ -208,25 +208,16 @@ impl<'a> Provision<'a> {
 
     /// Images often carry the agent: an allow-list without the installer's hosts is only a warning.
     fn warn_about_egress(&mut self) {
-        let missing = install::blocked(self.agent, &self.config.egress);
-        if !missing.is_empty() {
-            self.steps.interrupt();
-            ui::paragraph(format!(
-                "  note: egress does not list {}: if the image lacks {}, its install will fail\n",
-                missing.join(", "),
-                self.agent.spec().program
-            ));
-            return;
-        }
-        let missing = install::kept_out(self.agent.spec().needed_hosts(), &self.config.egress);
-        if !missing.is_empty() {
-            self.steps.interrupt();
-            ui::paragraph(format!(
-                "  note: egress does not list {}, which {} needs to be of use\n",
-                missing.join(", "),
-                self.agent.spec().title
-            ));
-        }
+        let (spec, egress) = (self.agent.spec(), &self.config.egress);
+        let blocked = install::blocked(self.agent, egress).join(", ");
+        let needed = install::kept_out(spec.needed_hosts(), egress).join(", ");
+        let what = match (blocked.as_str(), needed.as_str()) {
+            ("", "") => return,
+            ("", needed) => format!("{needed}, which {} needs to be of use", spec.title),
+            (blocked, _) => format!("{blocked}: if the image lacks {}, its install will fail", spec.program),
+        };
+        self.steps.interrupt();
+        ui::paragraph(format!("  note: egress does not list {what}\n"));
     }
 
     fn tell_of(&mut self, packed: &Packed) -> StartOutcome {
