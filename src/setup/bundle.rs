@@ -86,8 +86,8 @@ fn manifest(program: &str) -> String {
 
 /// The actions that the manifest has, in its order.
 pub(crate) fn actions() -> Vec<String> {
-    let manifest =
-        Manifest::parse(&manifest("createos-sandbox")).expect("the template is valid, which is tested");
+    let manifest = Manifest::parse(manifest("createos-sandbox").as_bytes());
+    let manifest = manifest.expect("the template is valid, which is tested");
     manifest.actions().map(str::to_owned).collect()
 }
 

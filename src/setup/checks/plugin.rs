@@ -29,14 +29,11 @@ pub(super) fn plugin(context: &Context<'_>) -> Check {
     let plugin = &registered.plugin;
     let root = context.paths.show(&plugin.root);
     let check = match &registered.manifest {
-        Err(reason) => {
-            Check::fail("plugin", format!("its manifest is gone: {reason}")).fixed_by(context.setup())
-        }
+        Err(reason) => Check::fail("plugin", format!("its manifest is gone: {reason}")),
         // Herdr's own way to enable it needs a server.
-        Ok(_) if !plugin.enabled => Check::fail("plugin", "it is disabled").fixed_by(context.setup()),
+        Ok(_) if !plugin.enabled => Check::fail("plugin", "it is disabled"),
         Ok(manifest) if manifest.id != plugin.id => {
             Check::fail("plugin", format!("its manifest now says \"{}\"", manifest.id))
-                .fixed_by(context.setup())
         }
         Ok(manifest) => {
             let bundled = same_folder(&plugin.root, &context.paths.bundled_plugin());
@@ -54,10 +51,10 @@ pub(super) fn plugin(context: &Context<'_>) -> Check {
                 _ if bundled => as_written(context, manifest, says),
                 _ => Check::ok("plugin", says),
             };
-            let check = if check.status == Status::Ok { check } else { check.fixed_by(context.setup()) };
             check.found(manifest.version.clone())
         }
     };
+    let check = if check.status == Status::Ok { check } else { check.fixed_by(context.setup()) };
     check.path(root).required()
 }
 
@@ -93,7 +90,7 @@ fn as_written(context: &Context<'_>, manifest: &Manifest, says: String) -> Check
     if own == context.observed.bundle.get(bundle::MANIFEST) {
         return Check::ok("plugin", says);
     }
-    let wanted = own.and_then(|text| Manifest::parse(std::str::from_utf8(text).ok()?));
+    let wanted = own.and_then(|text| Manifest::parse(text));
     match wanted.as_ref().map(|wanted| manifest.lacks(wanted)) {
         Some(None) => {
             Check::warn("plugin", format!("{says}; its manifest is of another version of this program"))
@@ -110,16 +107,12 @@ pub(super) fn paths(context: &Context<'_>) -> Check {
         Ok(None) => return Check::skip("paths", "nothing is recorded yet"),
         Ok(Some(recorded)) => recorded,
     };
-    let manifest = context.observed.bundle.get(bundle::MANIFEST);
-    let manifest = manifest.and_then(|text| Manifest::parse(std::str::from_utf8(text).ok()?));
+    let manifest = context.observed.bundle.get(bundle::MANIFEST).and_then(|text| Manifest::parse(text));
     let own = manifest.as_ref().and_then(|manifest| manifest.programs().first().copied().map(Path::new));
-    let mut gone: Vec<String> = Vec::new();
     let named = recorded.entries().chain(own.map(|own| ("createos-sandbox", own)));
-    for (name, path) in named {
-        if !is_program(path) {
-            gone.push(format!("{name} at {}", context.paths.show(path)));
-        }
-    }
+    let gone = named.filter(|(_, path)| !is_program(path));
+    let gone: Vec<String> =
+        gone.map(|(name, path)| format!("{name} at {}", context.paths.show(path))).collect();
     if gone.is_empty() {
         return Check::ok("paths", "the recorded programs are where they were");
     }

@@ -2,17 +2,13 @@
 
 use crate::paths::Paths;
 use crate::setup::observe::{Observed, plugin};
-use crate::setup::receipt::disk;
+use crate::setup::receipt::{PluginState, disk};
 use std::path::PathBuf;
 
 /// Whether Herdr runs the plugin from our folder, or may: then the folder is in use.
 pub(in crate::setup) fn is_in_use(paths: &Paths) -> bool {
-    let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
-    match plugin::registered(paths) {
-        Ok(None) => false,
-        Ok(Some(registered)) => real(registered.plugin.root) == real(paths.bundled_plugin()),
-        Err(_unknown) => true,
-    }
+    let plugin = plugin::registered(paths).map(|found| found.map(|found| found.plugin));
+    plugin.map_or(true, |plugin| PluginState::from(plugin.as_ref()).is_bundled(paths))
 }
 
 /// What is provably ours and belongs to no receipt, in the order in which it goes: what is staged, copies that are

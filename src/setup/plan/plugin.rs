@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::setup::bundle::{self, ProgramPaths};
 use crate::setup::change::{BuildChange, BundleChange, Change, PluginChange, missing_file};
 use crate::setup::checks::context::Context;
-use crate::setup::observe::plugin::Registered;
+use crate::setup::observe::plugin::{Registered, same_folder};
 use crate::setup::receipt::PluginState;
 use crate::setup::request::WantedPlugin;
 use std::path::{Path, PathBuf};
@@ -82,10 +82,8 @@ fn warn_of_boxes(plan: &mut Plan, from: &PluginState, to: &PluginState, context:
 /// The folder to link, in the spelling that the registry has when it is the same folder: Herdr stores real
 /// paths.
 fn linked_root(folder: &Path, registered: Option<&Registered>) -> PathBuf {
-    let same = registered
-        .map(|registered| &registered.plugin.root)
-        .filter(|root| root.as_path() == folder || folder.canonicalize().is_ok_and(|real| real == **root));
-    same.cloned().unwrap_or_else(|| folder.to_path_buf())
+    let root = registered.map(|registered| &registered.plugin.root);
+    root.filter(|root| same_folder(root, folder)).cloned().unwrap_or_else(|| folder.to_path_buf())
 }
 
 fn plan_bundle(plan: &mut Plan, context: &Context<'_>, own: &Path) -> Result<()> {
