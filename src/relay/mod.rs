@@ -67,7 +67,7 @@ pub(crate) fn run(old: Option<u64>, argv: &[OsString]) -> Result<Exit> {
 
 /// Passes on what is typed, and the size, until the program ends or we are told to. `None`: we were told to.
 fn pass(master: &File, mut child: Child, signals: &Signals) -> std::io::Result<Option<ExitStatus>> {
-    let mut keys = Keys::new();
+    let mut keys = Keys::default();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));

@@ -84,17 +84,13 @@ pub(super) fn read(master: &mut File, buffer: &mut [u8], look: bool) -> Option<u
 const MOST: usize = 1024 * 1024;
 
 /// Typed bytes that the program has not taken yet.
+#[derive(Default)]
 pub(super) struct Keys {
     waiting: VecDeque<u8>,
     gone: bool,
 }
 
 impl Keys {
-    /// Nothing was typed.
-    pub(super) fn new() -> Self {
-        Self { waiting: VecDeque::new(), gone: false }
-    }
-
     /// Whether more may be taken.
     pub(super) fn has_room(&self) -> bool {
         self.waiting.len() < MOST

@@ -20,12 +20,8 @@ pub(crate) fn failed(context: &ActionContext, record: &Record) -> Result<()> {
 }
 
 /// Holds until the person brings the agent back or closes the pane. False: the pane is to be closed.
-pub(crate) fn hold_and_bring_back(
-    context: &ActionContext,
-    id: &RecordId,
-    why: &str,
-    record: &Record,
-) -> Result<bool> {
+pub(crate) fn hold_and_bring_back(context: &ActionContext, why: &str, record: &Record) -> Result<bool> {
+    let id = &record.id;
     headline(record, why);
     loop {
         if !choose(context, id, Some(record), Choice::BringBack)? {
@@ -45,13 +41,15 @@ pub(crate) fn hold_and_bring_back(
 /// Holds until the person closes the pane: the box is gone for ever, and `why` says so.
 pub(crate) fn hold(context: &ActionContext, id: &RecordId, why: &str, record: Option<&Record>) -> Result<()> {
     match record {
-        Some(record) => {
-            let _best_effort = name_own(context, record, Shows::Deleted);
-            headline(record, why);
-        }
+        Some(record) => say_deleted(context, record, why),
         None => ui::paragraph(format!("\nThis pane has nothing to show: {why}.\n")),
     }
     choose(context, id, record, Choice::Deleted).map(|_| ())
+}
+
+fn say_deleted(context: &ActionContext, record: &Record, why: &str) {
+    let _best_effort = name_own(context, record, Shows::Deleted);
+    headline(record, why);
 }
 
 fn headline(record: &Record, why: &str) {
@@ -123,13 +121,7 @@ fn choose(
             }
             Key::Deleted => {
                 choice = Choice::Deleted;
-                match record {
-                    Some(record) => {
-                        let _best_effort = name_own(context, record, Shows::Deleted);
-                        headline(record, "its box was deleted");
-                    }
-                    None => ui::paragraph("\nIts box was deleted.\n"),
-                }
+                record.into_iter().for_each(|record| say_deleted(context, record, "its box was deleted"));
                 offer(choice);
             }
             Key::Wake | Key::Enter | Key::Shell => {}

@@ -30,7 +30,7 @@ pub(crate) fn show(context: &ActionContext, id: &RecordId, _owned: &Lock) -> Res
     // Ctrl-C is the agent's; between two children it must not end the pane.
     let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
     let modes = ui::terminal::line_modes();
-    let mut back_off = BackOff::new();
+    let mut back_off = BackOff::default();
     let mut last: Option<Record> = None;
     loop {
         let Some(mut record) = current(context, id, last.as_ref())? else {
@@ -66,8 +66,8 @@ pub(crate) fn show(context: &ActionContext, id: &RecordId, _owned: &Lock) -> Res
         if end == End::Going {
             return hold(context, id, &why, Some(&record));
         }
-        back_off = BackOff::new();
-        if !hold_and_bring_back(context, id, &why, &record)? {
+        back_off = BackOff::default();
+        if !hold_and_bring_back(context, &why, &record)? {
             return Ok(());
         }
     }
@@ -143,10 +143,8 @@ fn attach(context: &ActionContext, record: &mut Record, process: &ProcessId) -> 
     if record.shown.as_ref() != Some(process) {
         set_shown(context, record, Some(process))?;
     }
-    let run = match record.agent.get().ok().and_then(|agent| agent.spec().label.clone()) {
-        Some(label) => run.env("HERDR_AGENT", label),
-        None => run,
-    };
+    let label = record.agent.get().ok().and_then(|agent| agent.spec().label.clone());
+    let run = label.iter().fold(run, |run, label| run.env("HERDR_AGENT", label));
     let began = Instant::now();
     let code = run.run()?.code();
     Ok((Exit::of_program(code) == Exit::DETACHED, began.elapsed()))
@@ -226,7 +224,7 @@ const WAS_CONNECTED: Duration = Duration::from_secs(30);
 const GIVE_UP: Duration = Duration::from_secs(300);
 
 /// The waits since a connection was lost.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct BackOff {
     lost_since: Option<Instant>,
     /// None: the next try is the first one, at once.
@@ -234,10 +232,6 @@ struct BackOff {
 }
 
 impl BackOff {
-    pub(crate) fn new() -> Self {
-        Self { lost_since: None, wait: None }
-    }
-
     /// A connection is lost and has not come back.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost_since.is_some()
@@ -247,11 +241,11 @@ impl BackOff {
     /// the first time not at all; `None`: it was tried for long enough.
     pub(crate) fn lost(&mut self, now: Instant, lasted: Duration) -> Option<Duration> {
         if lasted > WAS_CONNECTED {
-            *self = Self::new();
+            *self = Self::default();
         }
         let since = *self.lost_since.get_or_insert(now);
         if now.duration_since(since) >= GIVE_UP {
-            *self = Self::new();
+            *self = Self::default();
             return None;
         }
         let wait = self.wait.unwrap_or(Duration::ZERO);
@@ -278,7 +272,7 @@ mod tests {
 
     #[test]
     fn waits_grow_to_half_a_minute_and_end_after_five_minutes() {
-        let (mut back_off, mut now) = (BackOff::new(), Instant::now());
+        let (mut back_off, mut now) = (BackOff::default(), Instant::now());
         assert!(!back_off.is_lost());
         let first = now;
         let waited = waits(&mut back_off, &mut now, 0);
@@ -292,7 +286,7 @@ mod tests {
 
     #[test]
     fn an_attach_that_was_a_connection_starts_the_waits_anew() {
-        let (mut back_off, mut now) = (BackOff::new(), Instant::now());
+        let (mut back_off, mut now) = (BackOff::default(), Instant::now());
         for (lasted, wait) in [(3_600, 0), (0, 1), (30, 2), (31, 0), (0, 1), (0, 2)] {
             now += Duration::from_secs(lasted);
             assert_eq!(back_off.lost(now, Duration::from_secs(lasted)), Some(Duration::from_secs(wait)));

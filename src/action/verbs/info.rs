@@ -29,11 +29,8 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
     let egress = view
         .as_ref()
         .map(|view| if view.egress.is_empty() { "everything".into() } else { view.egress.join(", ") });
-    let text = |value: Option<&str>| value.unwrap_or("").to_owned();
-    let program = text(record.program.as_deref());
-    let process = text(record.process.as_ref().map(|id| id.as_str()));
-    let pane = text(record.pane.as_ref().map(|id| id.as_str()));
-    let worktree = record.worktree.display().to_string();
+    let program = record.program.clone().unwrap_or_default();
+    let process = record.process.as_ref().map(ToString::to_string).unwrap_or_default();
     let found = home::look(context, &record);
     let note = if chosen.by_worktree { "the only box of this worktree" } else { "" };
     // What a low popup shows without scrolling comes first.
@@ -68,9 +65,9 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
         .field("agent", record.agent.to_string())
         .field("bin", program)
         .field("processId", process)
-        .field("local", worktree)
+        .field("local", record.worktree.display().to_string())
         .field("remote", record.remote_root.to_string())
-        .field("pane", pane)
+        .field("pane", record.pane.as_ref().map(ToString::to_string))
         .field("provider", record.provider.word())
         .field("status", status)
         .notice(Notice::Popup);

@@ -13,6 +13,7 @@ use crate::journey::ProviderBox;
 use crate::state::{Record, now};
 use crate::ui;
 use crate::worktree::{Worktree, sync_patterns};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,25 +75,18 @@ pub(crate) fn pane(context: &ActionContext) -> Result<()> {
             .help("stop it first with Ctrl-C")
     })?;
     let excludes = excludes(context, &record)?;
+    let [worktree, shown_key] = [&record.worktree, &key].map(|path| context.paths.show(path));
     ui::paragraph(format!(
-        "File sync: {} and {} in {}\n",
-        context.paths.show(&record.worktree),
+        "File sync: {worktree} and {} in {}\n\n  \
+         key         {shown_key}.pub goes into the box; it is for file sync alone\n  \
+         stay home   {} patterns, among them what a scan found just now\n  \
+         warning     contents are not scanned while this runs: a secret in a new file goes into the box\n  \
+         note        Mutagen may be downloaded the first time, and its daemon is restarted\n\n\
+         Ctrl-C stops it.\n",
         record.remote_root,
-        record.name
-    ));
-    ui::paragraph(format!(
-        "  key         {}.pub goes into the box; it is for file sync alone",
-        context.paths.show(&key)
-    ));
-    ui::paragraph(format!(
-        "  stay home   {} patterns, among them what a scan found just now",
+        record.name,
         excludes.len()
     ));
-    ui::paragraph(
-        "  warning     contents are not scanned while this runs: a secret in a new file goes into the box",
-    );
-    ui::paragraph("  note        Mutagen may be downloaded the first time, and its daemon is restarted");
-    ui::paragraph("\nCtrl-C stops it.\n");
     let local = record.worktree.to_string_lossy().into_owned();
     let key = key.to_string_lossy();
     let root = record.remote_root.to_string();
@@ -208,11 +202,7 @@ fn mutagen(home: &Path) -> Option<PathBuf> {
 }
 
 /// The identifiers of the sessions `createos-<id>-<seconds>` that began in this time.
-fn ours<'a>(
-    listed: &'a str,
-    id: &BoxId,
-    time: std::ops::RangeInclusive<u64>,
-) -> impl Iterator<Item = &'a str> {
+fn ours<'a>(listed: &'a str, id: &BoxId, time: RangeInclusive<u64>) -> impl Iterator<Item = &'a str> {
     let prefix = format!("createos-{id}-");
     listed.lines().filter_map(move |line| {
         let (identifier, name) = line.split_once(' ')?;
