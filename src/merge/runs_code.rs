@@ -21,22 +21,22 @@ fn parse(line: &'static str) -> Rule {
     Rule { components, folder, why: why.trim() }
 }
 
+/// Links by the place that they lead to.
+pub(super) type LinksTo = BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>;
+
 /// Touched paths judged under every name that they have: their own, and those that links give to them
 /// or to a folder on the way. Names are no list, since links may lead in circles: they are the steps of
 /// a graph from folder to folder.
 pub(super) struct Hot<'a> {
     touched: BTreeMap<Vec<u8>, bool>,
-    into: &'a BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
+    into: &'a LinksTo,
     /// Folders of which everything below runs code.
     below: BTreeMap<Vec<u8>, &'static str>,
 }
 
 impl<'a> Hot<'a> {
     /// `touched`: paths, and whether they are or were a link. `into`: links by the place they lead to.
-    pub(super) fn new(
-        touched: BTreeMap<Vec<u8>, bool>,
-        into: &'a BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
-    ) -> Self {
+    pub(super) fn new(touched: BTreeMap<Vec<u8>, bool>, into: &'a LinksTo) -> Self {
         let mut hot = Self { touched, into, below: BTreeMap::new() };
         let mut places = BTreeSet::new();
         for path in hot.touched.keys().chain(into.keys()).chain(into.values().flatten()) {
@@ -87,16 +87,13 @@ impl<'a> Hot<'a> {
 }
 
 /// The paths of which the last step leads to `place`: its own and those of links.
-fn ways<'a>(
-    into: &'a BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
-    place: &'a [u8],
-) -> impl Iterator<Item = &'a [u8]> {
+fn ways<'a>(into: &'a LinksTo, place: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
     let own = (!place.is_empty()).then_some(place);
     own.into_iter().chain(into.get(place).into_iter().flatten().map(Vec::as_slice))
 }
 
 /// Whether a name of `place` ends with these components.
-fn ends(into: &BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>, place: &[u8], components: &[String]) -> bool {
+fn ends(into: &LinksTo, place: &[u8], components: &[String]) -> bool {
     let Some((last, outer)) = components.split_last() else { return true };
     ways(into, place).any(|way| {
         let (folder, name) = split(way);
@@ -126,7 +123,7 @@ mod tests {
     }
 
     fn hot_with(path: &str, link: bool, links: &[(&str, &str)]) -> bool {
-        let mut into: BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>> = BTreeMap::new();
+        let mut into: LinksTo = BTreeMap::new();
         for (link, place) in links {
             into.entry(place.as_bytes().to_vec()).or_default().insert(link.as_bytes().to_vec());
         }

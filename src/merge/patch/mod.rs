@@ -89,23 +89,13 @@ pub(super) fn write(
     after: Option<&Side>,
     stat: &mut Stat,
 ) -> io::Result<()> {
-    match (before, after) {
-        (Some(old), Some(new)) if (old.kind == FileKind::Link) != (new.kind == FileKind::Link) => {
-            // git has no line for a change of type: the one goes, the other comes.
-            one(out, path, before, None, stat)?;
-            one(out, path, None, after, stat)
-        }
-        _ => one(out, path, before, after, stat),
+    if let (Some(old), Some(new)) = (before, after)
+        && (old.kind == FileKind::Link) != (new.kind == FileKind::Link)
+    {
+        // git has no line for a change of type: the one goes, the other comes.
+        write(out, path, before, None, stat)?;
+        return write(out, path, None, after, stat);
     }
-}
-
-fn one(
-    out: &mut impl Write,
-    path: &RelPath,
-    before: Option<&Side>,
-    after: Option<&Side>,
-    stat: &mut Stat,
-) -> io::Result<()> {
     let (old_name, new_name) = (quoted(b"a/", path), quoted(b"b/", path));
     out.write_all(&[b"diff --git ", &old_name[..], b" ", &new_name, b"\n"].concat())?;
     match (before, after) {

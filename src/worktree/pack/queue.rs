@@ -17,6 +17,9 @@ pub(super) enum Piece {
     End(ChunkEnd),
 }
 
+/// Where a worker hands them over.
+pub(super) type Pieces = mpsc::SyncSender<Piece>;
+
 /// What a chunk came to.
 #[derive(Default)]
 pub(super) struct ChunkEnd {
@@ -47,7 +50,7 @@ impl<'a> Queue<'a> {
     }
 
     /// For a worker: the next chunk, and where its pieces go.
-    pub(super) fn take(&self) -> Option<(&'a [RelPath], mpsc::SyncSender<Piece>)> {
+    pub(super) fn take(&self) -> Option<(&'a [RelPath], Pieces)> {
         let state = self.state.lock().expect("no one panics with the queue");
         let mut state = self
             .changed

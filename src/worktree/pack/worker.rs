@@ -1,6 +1,6 @@
 //! A worker: reads, judges and hashes the paths of its chunks, and makes gzip members of them.
 
-use super::queue::{ChunkEnd, Piece, Queue};
+use super::queue::{ChunkEnd, Piece, Pieces, Queue};
 use crate::error::Error;
 use crate::fs::{Digest, digest};
 use crate::worktree::file::{Found, Reader, SMALL, Signature, changed, disturb};
@@ -13,7 +13,6 @@ use sha2::Digest as _;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
-use std::sync::mpsc;
 
 /// Archive bytes in a gzip member: more compresses no better, less costs memory for nothing.
 const MEMBER: usize = 512 * 1024;
@@ -56,12 +55,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn add(
-        &mut self,
-        path: &RelPath,
-        end: &mut ChunkEnd,
-        sender: &mpsc::SyncSender<Piece>,
-    ) -> Result<(), Unwanted> {
+    fn add(&mut self, path: &RelPath, end: &mut ChunkEnd, sender: &Pieces) -> Result<(), Unwanted> {
         match self.reader.read(path) {
             Found::Stays(stayed) => end.stayed.push(stayed),
             Found::Link(target) => {
@@ -100,7 +94,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Compresses what is pending when it has reached `least` bytes.
-    fn flush(&mut self, sender: &mpsc::SyncSender<Piece>, least: usize) -> Result<(), Unwanted> {
+    fn flush(&mut self, sender: &Pieces, least: usize) -> Result<(), Unwanted> {
         let Some(compressor) = &mut self.compressor else { return Ok(()) };
         if self.pending.is_empty() || self.pending.len() < least {
             return Ok(());
@@ -132,7 +126,7 @@ impl<'a> Worker<'a> {
         mut file: File,
         mut before: Signature,
         end: &mut ChunkEnd,
-        sender: &mpsc::SyncSender<Piece>,
+        sender: &Pieces,
     ) -> Result<(), Unwanted> {
         for attempt in 0..2 {
             let found = match self.stream(path, kind, file, before, attempt) {
@@ -238,10 +232,7 @@ enum Streamed {
 }
 
 /// Hands over the members that were kept aside.
-fn replay(
-    mut spool: tempfile::SpooledTempFile,
-    sender: &mpsc::SyncSender<Piece>,
-) -> io::Result<Result<(), Unwanted>> {
+fn replay(mut spool: tempfile::SpooledTempFile, sender: &Pieces) -> io::Result<Result<(), Unwanted>> {
     spool.rewind()?;
     let mut length = [0; 4];
     loop {
