@@ -8,7 +8,7 @@ mod work;
 
 pub(crate) use verbs::trust::trust;
 
-use crate::cli::HerdrCommand;
+use crate::cli::{HerdrCommand, Which};
 use crate::error::{Error, Kind, Result};
 use crate::exit::Exit;
 use crate::herdr::{Caller, Invocation, Place};
@@ -30,21 +30,19 @@ pub(crate) fn run(command: HerdrCommand) -> Result<Exit> {
     Ok(match command {
         HerdrCommand::Upload(args) => return upload::upload(&args),
         HerdrCommand::Start => action("start", None, start::start),
-        HerdrCommand::Attach(which) => action("attach", which.name, attach::attach),
+        HerdrCommand::Attach(which) => action("attach", Some(&which), attach::attach),
         HerdrCommand::Apply(args) => {
-            action("apply", args.which.name.clone(), |context| apply::apply(context, &args))
+            action("apply", Some(&args.which), |context| apply::apply(context, &args))
         }
-        HerdrCommand::Review(which) => action("review", which.name, review::review),
-        HerdrCommand::Undo(args) => {
-            action("undo", args.which.name.clone(), |context| undo::undo(context, &args))
-        }
-        HerdrCommand::Pause(which) => action("pause", which.name, pause::pause),
-        HerdrCommand::Resume(which) => action("resume", which.name, resume::resume),
-        HerdrCommand::Info(which) => action("info", which.name, info::info),
+        HerdrCommand::Review(which) => action("review", Some(&which), review::review),
+        HerdrCommand::Undo(args) => action("undo", Some(&args.which), |context| undo::undo(context, &args)),
+        HerdrCommand::Pause(which) => action("pause", Some(&which), pause::pause),
+        HerdrCommand::Resume(which) => action("resume", Some(&which), resume::resume),
+        HerdrCommand::Info(which) => action("info", Some(&which), info::info),
         HerdrCommand::Delete(args) => {
-            action("delete", args.which.name.clone(), |context| delete::delete(context, &args))
+            action("delete", Some(&args.which), |context| delete::delete(context, &args))
         }
-        HerdrCommand::Sync(which) => action("sync", which.name, sync::sync),
+        HerdrCommand::Sync(which) => action("sync", Some(&which), sync::sync),
         HerdrCommand::Prune(args) => action("prune", None, |context| prune::prune(context, &args)),
         HerdrCommand::Boxes if Invocation::from_env().caller == Caller::Key => {
             action("boxes", None, boxes::open)
@@ -75,11 +73,11 @@ fn open<T>(act: impl FnOnce(&ActionContext) -> Result<T>) -> Result<T> {
 /// An action proper: words for people, its result line last, and a notice after a key press.
 fn action(
     name: &'static str,
-    wanted: Option<String>,
+    which: Option<&Which>,
     act: impl FnOnce(&ActionContext) -> Result<Report>,
 ) -> Exit {
     let context = ActionContext::open().map(|mut context| {
-        (context.action, context.wanted) = (name, wanted);
+        (context.action, context.wanted) = (name, which.and_then(|which| which.name.clone()));
         context
     });
     let outcome = match &context {

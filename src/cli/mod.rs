@@ -7,7 +7,9 @@ mod local;
 mod reference;
 mod setup;
 
-pub(crate) use herdr::{ApplyArgs, ClashArg, DeleteArgs, HerdrCommand, PruneArgs, UndoArgs, UploadArgs};
+pub(crate) use herdr::{
+    ApplyArgs, ClashArg, DeleteArgs, HerdrCommand, PruneArgs, UndoArgs, UploadArgs, Which,
+};
 #[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "only Linux has local boxes"))]
 pub(crate) use local::{
     AttachArgs, BoxRef, CreateArgs, ExecArgs, ListArgs, LocalArgs, LocalCommand, ProcessRef, ProcessVerb,
