@@ -255,10 +255,8 @@ fn no_room(source: &io::Error) -> Error {
 }
 
 fn stayed_for(path: &RelPath, hit: Hit) -> Stayed {
-    let mut stayed = Stayed::new(path.as_path(), Reason::Secret, hit.rule);
-    stayed.line = Some(hit.line);
-    stayed.kind = Some(hit.kind);
-    stayed
+    let stayed = Stayed::new(path.as_path(), Reason::Secret, hit.rule);
+    Stayed { line: Some(hit.line), kind: Some(hit.kind), ..stayed }
 }
 
 const _: () = assert!(SMALL > MEMBER as u64, "a large file's header and first piece fit one member");
