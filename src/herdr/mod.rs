@@ -16,4 +16,4 @@ pub(crate) use invocation::{Caller, Invocation};
 pub(crate) use manifest::Manifest;
 pub(crate) use pane::{Pane, PaneId, TerminalId};
 pub(crate) use plugin_pane::{Focus, Place};
-pub(crate) use registry::{GithubSource, Plugin, Source, read_registry};
+pub(crate) use registry::{GithubSource, Plugin, read_registry};

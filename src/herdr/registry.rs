@@ -39,15 +39,6 @@ impl fmt::Display for GithubSource {
     }
 }
 
-/// Where a plugin came from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// A folder that was linked.
-    Linked,
-    /// A checkout that Herdr made and owns.
-    Github(GithubSource),
-}
-
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 struct RawSource {
@@ -64,13 +55,14 @@ fn yes() -> bool {
 }
 
 impl Plugin {
-    /// Where it came from. A kind that this version does not know counts as linked: its folder is its own.
-    pub(crate) fn source(&self) -> Source {
+    /// Where Herdr has it from, of a checkout that Herdr made and owns. Any other counts as linked, also of a kind that
+    /// this version does not know: its folder is its own.
+    pub(crate) fn github(&self) -> Option<GithubSource> {
         if self.source.kind != "github" {
-            return Source::Linked;
+            return None;
         }
         let subdir = self.source.subdir.iter().filter(|subdir| !subdir.is_empty()).map(|s| format!("/{s}"));
-        Source::Github(GithubSource {
+        Some(GithubSource {
             repository: format!("{}/{}{}", self.source.owner, self.source.repo, subdir.collect::<String>()),
             reference: self.source.requested_ref.clone(),
         })
@@ -110,20 +102,15 @@ mod tests {
     #[test]
     fn a_record_is_read_and_what_is_new_in_it_does_not_matter() {
         let linked = plugin(r#"{"kind":"local"}"#);
-        assert_eq!(
-            (linked.enabled, linked.source(), linked.root.to_str()),
-            (false, Source::Linked, Some("/p"))
-        );
+        assert_eq!((linked.enabled, linked.github(), linked.root.to_str()), (false, None, Some("/p")));
     }
 
     #[test]
     fn an_installed_one_can_be_installed_again_from_its_record() {
         let source = r#"{"kind":"github","owner":"o","repo":"r","subdir":"a/b","requested_ref":"v1","x":2}"#;
-        let Source::Github(source) = plugin(source).source() else { panic!("not from GitHub") };
+        let source = plugin(source).github().expect("from GitHub");
         assert_eq!(source.to_string(), "o/r/a/b@v1");
-        let Source::Github(source) = plugin(r#"{"kind":"github","owner":"o","repo":"r"}"#).source() else {
-            panic!("not from GitHub")
-        };
+        let source = plugin(r#"{"kind":"github","owner":"o","repo":"r"}"#).github().expect("from GitHub");
         assert_eq!(source.to_string(), "o/r");
     }
 

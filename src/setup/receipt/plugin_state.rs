@@ -1,7 +1,7 @@
 //! How the plugin is registered in Herdr, and what a person types to bring it there.
 
 use crate::command;
-use crate::herdr::{GithubSource, Plugin, Source};
+use crate::herdr::{GithubSource, Plugin};
 use crate::paths::{PLUGIN_ID, Paths};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -30,9 +30,9 @@ impl From<Option<&Plugin>> for PluginState {
     fn from(plugin: Option<&Plugin>) -> Self {
         match plugin {
             None => Self::Absent,
-            Some(plugin) => match plugin.source() {
-                Source::Linked => Self::Linked { root: plugin.root.clone(), enabled: plugin.enabled },
-                Source::Github(source) => Self::Github { source, enabled: plugin.enabled },
+            Some(plugin) => match plugin.github() {
+                None => Self::Linked { root: plugin.root.clone(), enabled: plugin.enabled },
+                Some(source) => Self::Github { source, enabled: plugin.enabled },
             },
         }
     }
