@@ -150,18 +150,13 @@ fn keep(target: &Path) -> Result<Option<PathBuf>> {
     if target.symlink_metadata().is_err() {
         return Ok(None);
     }
-    let mut backup = target.with_file_name(BACKUP);
-    let mut number = 1;
-    while backup.symlink_metadata().is_ok() {
-        backup = target.with_file_name(format!("{BACKUP}.{number}"));
-        number += 1;
-    }
-    match std::fs::hard_link(target, &backup) {
-        Ok(()) => {}
-        // Not every file system has hard links.
-        Err(_) => {
-            std::fs::copy(target, &backup).at("keep a copy of", target)?;
-        }
+    let later = (1..).map(|number| target.with_file_name(format!("{BACKUP}.{number}")));
+    let mut places = std::iter::once(target.with_file_name(BACKUP)).chain(later);
+    let free = places.find(|place| place.symlink_metadata().is_err());
+    let backup = free.expect("there is always another number");
+    // Not every file system has hard links.
+    if std::fs::hard_link(target, &backup).is_err() {
+        std::fs::copy(target, &backup).at("keep a copy of", target)?;
     }
     Ok(Some(backup))
 }

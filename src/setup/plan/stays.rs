@@ -19,27 +19,23 @@ pub(in crate::setup) fn after(
     paths: &Paths,
 ) -> Vec<Line> {
     let mut lines = Vec::new();
-    for path in files(UserFile::Keys, receipt, &observed.keys.path) {
-        if let Some(text) = text_after(plan, &path) {
-            lines.extend(bindings(&text, &path, paths));
+    let keys = files(UserFile::Keys, receipt, &observed.keys.path);
+    let configs = files(UserFile::Config, receipt, &observed.config.path);
+    for path in &keys {
+        if let Some(text) = text_after(plan, path) {
+            lines.extend(bindings(&text, path, paths));
         }
     }
-    for path in files(UserFile::Config, receipt, &observed.config.path) {
-        let was_there = receipt.files.iter().any(|file| file.path == path && file.original.is_some());
-        if text_after(plan, &path).is_some() && !was_there {
-            let rest = format!("settings that somebody chose; remove it with: {}", rm(&path));
-            lines.push(keep(paths.show(&path), rest));
+    for path in &configs {
+        let was_there = receipt.files.iter().any(|file| file.path == *path && file.original.is_some());
+        if text_after(plan, path).is_some() && !was_there {
+            let rest = format!("settings that somebody chose; remove it with: {}", rm(path));
+            lines.push(keep(paths.show(path), rest));
         }
     }
-    for path in files(UserFile::Keys, receipt, &observed.keys.path).chain(files(
-        UserFile::Config,
-        receipt,
-        &observed.config.path,
-    )) {
-        for copy in backup::all(&path) {
-            let rest = format!("a copy from before a setup; remove it with: {}", rm(&copy));
-            lines.push(keep(paths.show(&copy), rest));
-        }
+    for copy in keys.iter().chain(&configs).flat_map(|path| backup::all(path)) {
+        let rest = format!("a copy from before a setup; remove it with: {}", rm(&copy));
+        lines.push(keep(paths.show(&copy), rest));
     }
     let state = paths.plugin_state();
     if holds_something(&state) {
@@ -71,13 +67,13 @@ fn keep(thing: String, rest: String) -> Line {
 }
 
 /// The files of a kind: those that setups wrote, and the one that is read now.
-fn files(what: UserFile, receipt: &Receipt, now: &Path) -> impl Iterator<Item = PathBuf> {
+fn files(what: UserFile, receipt: &Receipt, now: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         receipt.files.iter().filter(|file| file.what == what).map(|file| file.path.clone()).collect();
     if !paths.iter().any(|path| path == now) {
         paths.push(now.to_path_buf());
     }
-    paths.into_iter()
+    paths
 }
 
 /// A file's bytes once the plan is carried out; none when it is not there then, or cannot be read.

@@ -23,12 +23,12 @@ impl Receipt {
     pub(crate) fn read(paths: &Paths) -> Result<Option<Self>> {
         let path = file(paths);
         let Some(bytes) = read_if_there(&path)? else { return Ok(None) };
-        let damaged = |reason: String| {
+        let damaged = |reason| {
             Error::failed(format!("the receipt {} is damaged: {reason}", path.display()))
                 .help("the originals are beside it; move the file away to set up without it")
         };
         refuse_newer(&path, &bytes, VERSION, Kind::CannotRun, "update createos-sandbox and try again")?;
-        serde_json::from_slice(&bytes).map(Some).map_err(|error| damaged(error.to_string()))
+        serde_json::from_slice(&bytes).map(Some).map_err(damaged)
     }
 
     /// Writes it.
@@ -46,12 +46,9 @@ impl Receipt {
     /// # Errors
     /// The folders or the file cannot be made.
     pub(crate) fn write_with(&self, missing: &[PathBuf], paths: &Paths) -> Result<()> {
-        let (Some(outermost), Some(receipts)) = (missing.first(), missing.last()) else {
-            return self.write(paths);
-        };
-        let (Some(base), Some(name)) = (outermost.parent(), outermost.file_name()) else {
-            return self.write(paths);
-        };
+        let ends = missing.first().zip(missing.last());
+        let ends = ends.and_then(|(first, last)| Some((first, last, first.parent()?, first.file_name()?)));
+        let Some((outermost, receipts, base, name)) = ends else { return self.write(paths) };
         let refused = |error: std::io::Error| Error::io("create the folder", outermost, &error);
         let staged = stage(base).map_err(|error| error.fact("to create", outermost.display().to_string()))?;
         kill_point();
