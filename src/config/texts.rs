@@ -1,10 +1,9 @@
 //! Settings that are a text, judged once.
 
 use super::names::asks_for_help;
-use crate::command;
-use crate::duration;
 use crate::error::Error;
 use crate::text_type::text_type;
+use crate::{command, duration};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 

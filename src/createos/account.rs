@@ -4,8 +4,7 @@
 //! An OAuth session that is about to end is renewed by one call alone, and then the others go: its refresh token counts
 //! once, and the official CLI takes no lock (docs/measured/createos-cli.md 3.1).
 
-use super::json;
-use super::{Failure, Provider, Result};
+use super::{Failure, Provider, Result, json};
 use crate::fs::{Lock, digest, private_folder};
 use crate::paths::Paths;
 use serde::Deserialize;

@@ -4,8 +4,7 @@
 //! share as well, and a stream that is cut ends like one that is complete (docs/measured/createos-cli.md 3.4). So
 //! stdout travels as base64, and both streams begin and end with a marker of this call.
 
-use super::words;
-use super::{BoxId, Failure, Provider, Result};
+use super::{BoxId, Failure, Provider, Result, words};
 use crate::base64;
 use crate::exec::{Ended, Run};
 use memchr::memmem;

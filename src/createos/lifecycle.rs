@@ -1,8 +1,7 @@
 //! A sandbox from its making to its end: `sandbox create`, `get`, `pause`, `resume` and `rm`.
 
-use super::json;
 use super::provider::ASK;
-use super::{BoxId, BoxName, Failure, Provider, Refusal, Result, Scope, Status};
+use super::{BoxId, BoxName, Failure, Provider, Refusal, Result, Scope, Status, json};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,7 @@
 //! A sandbox as the provider shows it; `sandbox list`, page by page, and whether the pages were all of it.
 
-use super::json;
 use super::provider::ASK;
-use super::{BoxId, Failure, Provider, Refusal, Result, Status};
+use super::{BoxId, Failure, Provider, Refusal, Result, Status, json};
 use serde_json::Value;
 use std::collections::HashSet;
 

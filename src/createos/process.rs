@@ -1,8 +1,7 @@
 //! `sandbox process …`: processes that outlive the call that started them.
 
-use super::json;
 use super::provider::ASK;
-use super::{BoxId, Failure, ProcessId, Provider, Result};
+use super::{BoxId, Failure, ProcessId, Provider, Result, json};
 use crate::exec::Run;
 use serde_json::Value;
 use std::time::Duration;

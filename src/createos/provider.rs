@@ -1,8 +1,6 @@
 //! The program that speaks the provider command line, and how it is called.
 
-use super::json;
-use super::words;
-use super::{BoxId, Failure, Refusal, Result};
+use super::{BoxId, Failure, Refusal, Result, json, words};
 use crate::command::Command;
 use crate::config::ProviderKind;
 use crate::exec::{Ended, Run};

@@ -1,12 +1,10 @@
 //! What leaves: packed and measured before a box is paid for, sent, and made a workspace that is ready for an agent.
 
-use crate::command;
 use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
 use crate::merge::{self, Ledger, Remote};
-use crate::random;
-use crate::ui;
 use crate::worktree::{self, Packed, Progress, Selection};
+use crate::{command, random, ui};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;

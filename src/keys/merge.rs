@@ -5,10 +5,9 @@ use super::choose::{Placed, choose};
 use super::chord::Chord;
 use super::document::{Document, Entry, Shape};
 use super::lines::{Lines, is_blank, is_comment};
-use super::marker;
 use super::meaning::Meaning;
 use super::owners::Owners;
-use super::{KeysError, Wanted};
+use super::{KeysError, Wanted, marker};
 use std::ops::Range;
 
 /// A file with the missing bindings added.

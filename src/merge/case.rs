@@ -1,9 +1,7 @@
 //! A parcel before its judge: the base, ours and theirs, and the stages of the judgement, each of which adds to it.
 
 use super::fate::{Fate, OnClash, Settled, What};
-use super::folders_of;
 use super::index::{self, Marks};
-use super::links;
 use super::merge_file::{self, Merge};
 use super::obstacles::obstacles;
 use super::ours::{Here, Ours, Way};
@@ -12,6 +10,7 @@ use super::source::Source;
 use super::spool::Spool;
 use super::transaction::{After, Change};
 use super::verdict::{Clash, Verdict, verdict};
+use super::{folders_of, links};
 use crate::error::Result;
 use crate::worktree::{Base, Entry, FileKind, RelPath};
 use std::collections::BTreeMap;

@@ -2,10 +2,9 @@
 
 use super::script::{self, Script};
 use super::{Remote, lying};
-use crate::base64;
 use crate::config::RemoteRoot;
 use crate::error::Result;
-use crate::ui;
+use crate::{base64, ui};
 use std::collections::BTreeMap;
 
 /// A place with more kinds of work than these has them all the same; a box that names more lies.

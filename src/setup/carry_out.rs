@@ -7,11 +7,10 @@ use super::observe::plugin::{bundled_files, registered};
 use super::plan::Plan;
 use super::receipt::Receipt;
 use super::talk::Talk;
-use crate::command;
 use crate::error::{Error, IoContext, Result};
 use crate::herdr::{Herdr, Reload};
 use crate::paths::Paths;
-use crate::ui;
+use crate::{command, ui};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 

@@ -5,10 +5,9 @@ use super::checks::programs::without_account;
 use super::install::{Installation, Installed, Machine, OnPath};
 use super::observe::Observed;
 use super::request::Request;
-use crate::command;
 use crate::error::{Error, Result};
 use crate::paths::Paths;
-use crate::ui;
+use crate::{command, ui};
 
 /// Who decides whether something is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

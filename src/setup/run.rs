@@ -1,13 +1,11 @@
 //! `createos-sandbox setup`: from the command line to the exit code, and the one document of `--json`.
 
-use super::change;
 use super::checks::{self, check, context::Context};
 use super::observe::observe;
-use super::render;
 use super::report::Report;
 use super::request::{Request, Task};
 use super::talk::Talk;
-use super::{set_up, take_back};
+use super::{change, render, set_up, take_back};
 use crate::cli::SetupArgs;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -5,7 +5,6 @@ mod source;
 mod stage;
 
 use crate::cli::TryArgs;
-use crate::command;
 use crate::config::RemoteRoot;
 use crate::createos::{BoxId, BoxName, CreateSpec};
 use crate::error::{Error, Result};
@@ -14,7 +13,7 @@ use crate::journey::{ProviderBox, Upload};
 use crate::merge::{Ledger, OnClash, Outcome};
 use crate::ui::Toned;
 use crate::worktree::{self, Packed, Rules, Selection, Worktree};
-use crate::{local, random, ui};
+use crate::{command, local, random, ui};
 use stage::{Interrupt, Stage};
 use std::path::Path;
 

@@ -1,10 +1,9 @@
 //! What the upload keeps home, as patterns for file sync.
 
-use super::deny;
 use super::git::{Worktree, records};
 use super::select::select;
 use super::stayed::Reason;
-use super::{Exclude, RelPath, Rules, judge};
+use super::{Exclude, RelPath, Rules, deny, judge};
 use crate::error::Result;
 use std::collections::BTreeSet;
 use std::ops::Bound;

@@ -3,13 +3,12 @@
 
 use super::sheet::Sheet;
 use crate::action::mapping::ActionContext;
-use crate::command;
 use crate::config::Config;
 use crate::error::Result;
 use crate::herdr::{Caller, Place};
 use crate::state::{Record, Store};
-use crate::ui;
 use crate::worktree::{self, Asked, INCLUDE, Rules, Worktree};
+use crate::{command, ui};
 use std::path::Path;
 use std::time::{Duration, Instant};
 

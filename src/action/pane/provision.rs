@@ -2,12 +2,10 @@
 
 use super::agent::start_agent;
 use super::create::{create, take_back};
-use super::holding;
-use super::include;
 use super::install::{self, Installed};
 use super::label::{Shows, name_own};
-use super::show;
 use super::signal::Stop;
+use super::{holding, include, show};
 use crate::action::mapping::{ActionContext, RECORD, UP, detached, restore, title};
 use crate::command;
 use crate::config::{Agent, Config, RemoteRoot};

@@ -4,11 +4,10 @@ use crate::action::mapping::{ActionContext, RECORD, delete_box, find_box, meant,
 use crate::action::report::{Notice, Report};
 use crate::action::work::{NotHome, home, ledger};
 use crate::cli::DeleteArgs;
-use crate::command;
 use crate::error::{Error, Result};
 use crate::herdr::{Caller, Place};
 use crate::state::{Phase, Record, now};
-use crate::ui;
+use crate::{command, ui};
 use std::fmt::Write;
 
 /// How long the first of two invocations counts, in seconds.

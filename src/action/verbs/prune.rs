@@ -5,9 +5,8 @@ use super::boxes::{delete, not_home};
 use crate::action::mapping::{ActionContext, Item, Owner, forget_gone, inventory};
 use crate::action::report::{Notice, Report};
 use crate::cli::PruneArgs;
-use crate::command;
 use crate::error::{Error, Result};
-use crate::ui;
+use crate::{command, ui};
 
 /// Deletes boxes without a mapping; with `orphans` also boxes that no pane shows, but not those whose session
 /// of Herdr does not run: their panes come back with it.

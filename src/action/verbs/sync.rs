@@ -3,7 +3,6 @@
 use crate::action::mapping::{ActionContext, RECORD, choose, program, run_box};
 use crate::action::pane::include;
 use crate::action::report::{Notice, Report};
-use crate::command;
 use crate::createos::BoxId;
 use crate::error::{Error, IoContext, Result};
 use crate::exec::{Ended, Run};
@@ -11,8 +10,8 @@ use crate::fs::{Lock, Mode, write_atomic};
 use crate::herdr::Place;
 use crate::journey::ProviderBox;
 use crate::state::{Record, now};
-use crate::ui;
 use crate::worktree::{Worktree, sync_patterns};
+use crate::{command, ui};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

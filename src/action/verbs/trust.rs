@@ -3,14 +3,13 @@
 use crate::action::mapping::state_folder;
 use crate::action::pane::include::{question, remember, rules};
 use crate::cli::TrustArgs;
-use crate::command;
 use crate::config::Config;
 use crate::error::{Error, IoContext, Result};
 use crate::exit::Exit;
 use crate::paths::Paths;
 use crate::state::Store;
-use crate::ui;
 use crate::worktree::{self, INCLUDE, Worktree};
+use crate::{command, ui};
 use std::path::Path;
 
 /// Runs it for the worktree of the current folder.

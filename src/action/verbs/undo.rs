@@ -5,12 +5,11 @@ use crate::action::mapping::{ActionContext, choose, named};
 use crate::action::report::{Notice, Report};
 use crate::action::work::{is_there, ledger};
 use crate::cli::UndoArgs;
-use crate::command;
 use crate::error::{Error, Result};
 use crate::merge::{KEEP_CHANGED, Ledger, Level};
 use crate::state::{PastBox, Record};
-use crate::ui;
 use crate::worktree::Worktree;
+use crate::{command, ui};
 use std::time::SystemTime;
 
 /// Whose applies are meant.

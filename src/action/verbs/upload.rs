@@ -3,14 +3,13 @@
 use crate::action::mapping::state_folder;
 use crate::action::pane::include;
 use crate::cli::UploadArgs;
-use crate::command;
 use crate::config::Config;
 use crate::error::{Error, IoContext, Result};
 use crate::exit::Exit;
 use crate::paths::Paths;
 use crate::state::Store;
-use crate::ui;
 use crate::worktree::{self, Exclude, INCLUDE, Lifted, Packed, Reason, RelPath, Selection, Worktree};
+use crate::{command, ui};
 use serde_json::{Value, json};
 use std::io::BufWriter;
 use std::os::unix::ffi::OsStrExt;

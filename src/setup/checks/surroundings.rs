@@ -2,12 +2,11 @@
 
 use super::check::Check;
 use super::context::Context;
-use crate::command;
 use crate::config::Agent;
-use crate::keys;
 use crate::local::Reach;
 use crate::setup::observe::files::Owner;
 use crate::setup::shim::{self, ShimState};
+use crate::{command, keys};
 
 /// Whether a server runs that understands the client.
 pub(super) fn server(context: &Context<'_>) -> Check {
