@@ -93,9 +93,21 @@ fn each_program_is_chosen_once_and_another_one_first_on_path_is_a_warning() {
         let path = good.path().join("bin").join(name);
         assert_eq!(recorded[name], path.to_str().unwrap(), "{recorded}");
     }
-    // The actions use the same one: the old one would end with 97.
-    let listed = good.run(&["herdr", "info"]);
+    // The actions use the same one: the old one would end with 97, and says what it was asked in a file.
+    let log = good.path().join("asked");
+    for name in ["createos", "herdr"] {
+        let text = format!("#!/bin/sh\necho {name} \"$@\" >> '{}'\nexit 97\n", log.display());
+        program(&good, &format!("old/{name}"), &text);
+    }
+    let listed = good.run(&["herdr", "boxes"]);
     assert!(!listed.stderr.contains("97"), "{listed:?}");
+    assert!(
+        !log.exists(),
+        "an action asked the other one: {}",
+        std::fs::read_to_string(&log).unwrap_or_default()
+    );
+    old("createos", "v0.0.20");
+    old("herdr", "0.7.0");
     // Herdr's own variable decides for all of them.
     let old = good.path().join("old/herdr").display().to_string();
     let mut named = good.command(&[]);

@@ -182,6 +182,26 @@ fn boxes_that_panes_are_tied_to_are_named_and_need_a_yes() {
     assert!(herdr.registry().is_empty());
 }
 
+/// Our own state does not know them before an action has run.
+#[test]
+fn boxes_that_only_the_earlier_plugin_knows_are_counted_and_named_and_its_file_stays() {
+    let home = machine(User::Me);
+    let herdr = Herdr::in_home(&home);
+    let _ = home.run(&["setup"]).success();
+    let panes = serde_json::json!({ "w1:p1": {
+        "box": "hd-old-abc123", "boxId": "sb-01j00000000000000000000000", "agent": "shell", "bin": "/bin/bash",
+        "processId": "proc_1", "local": "/w", "remote": "/workspace"
+    }});
+    let file = home.write(".local/state/herdr/plugins/createos.sandbox/panes.json", panes.to_string());
+    assert!(home.run(&["setup", "--doctor"]).success().stdout.contains("1 pane is tied to a box"));
+    let refused = home.run(&["setup", "--undo"]).fails(1, "tied to boxes");
+    let delete = "createos sandbox rm --yes sb-01j00000000000000000000000";
+    assert!(refused.stdout.contains(delete) && refused.stderr.contains("hd-old-abc123"), "{refused:?}");
+    assert_eq!(herdr.registry().len(), 1);
+    let _ = home.run(&["setup", "--undo", "--yes"]).success();
+    assert_eq!(std::fs::read_to_string(file).unwrap(), panes.to_string());
+}
+
 #[test]
 fn a_plugin_that_somebody_registered_anew_stays() {
     let home = machine(User::Me);
