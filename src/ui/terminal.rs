@@ -97,11 +97,16 @@ pub(crate) fn restore(modes: Option<&Termios>) {
     }
 }
 
+/// How wide the first line of the official attach is at most, in columns.
+const FIRST_LINE: usize = 80;
+
 /// Moves what is shown up, if it must be, so that the cursor is not on the last rows. The official CLI makes all but
 /// the last row its scroll region and leaves the cursor where it is (docs/measured/createos-cli.md 3.8): from the
-/// last row on nothing would scroll, and its footer would hide every line of the program.
+/// last row on nothing would scroll, and its footer would hide every line of the program. Its own first line comes
+/// before that, and may begin behind what somebody has typed.
 pub(crate) fn make_room() {
-    if io::stdout().is_terminal() {
-        let _gone = super::raw(b"\n\n\n\x1b[3A");
+    if let Some(columns) = columns() {
+        let rows = (columns - 1 + FIRST_LINE) / columns + 2;
+        let _gone = super::raw(format!("{}\x1b[{rows}A", "\n".repeat(rows)).as_bytes());
     }
 }

@@ -191,22 +191,26 @@ fn the_footer_hides_nothing_in_a_pane_that_is_full_and_ctrl_c_arrives_as_a_signa
 #[test]
 fn the_footer_hides_nothing_where_something_was_typed_meanwhile() {
     let home = Home::new().with_bin();
-    let footer = "paint() { printf '\\0337\\033[1;9r\\033[10;1Hfooter\\0338'; }";
     let official = program(
         &home,
         "bin/official",
-        &format!("#!/bin/sh\n{footer}\npaint\nfor n in 1 2 3; do printf \"line $n\\n\"; paint; done\n"),
+        "#!/bin/sh\nset -- $(stty size)\n\
+         paint() { printf '\\0337\\033[1;%sr\\033[%s;1Hfooter\\0338' $(($1 - 1)) $1; }\n\
+         printf '  attached to proc_%026d (sb-%026d)\\n' 1 1\npaint $1\n\
+         for n in 1 2 3; do printf \"line $n\\n\"; paint $1; done\n",
     );
-    let mut command = home.command_of(Path::new("/bin/sh"), &[]);
-    command.args(["-c", "seq 30; printf typed; exec \"$0\" herdr relay none \"$1\""]);
-    command.arg(crate::support::binary()).arg(official);
-    let mut pane = Pty::spawn(command, 10, 40);
-    assert!(pane.wait(LONG).success(), "{}", pane.text());
-    let mut terminal = Terminal::new(10, 40, 0);
-    terminal.process(&pane.bytes());
-    let shown = terminal.screen().contents();
-    for line in ["line 1", "line 2", "line 3", "footer"] {
-        assert!(shown.contains(line), "{line} is hidden:\n{shown}");
+    for columns in [80, 44, 25] {
+        let mut command = home.command_of(Path::new("/bin/sh"), &[]);
+        command.args(["-c", "seq 30; printf 'echo typed again'; exec \"$0\" herdr relay none \"$1\""]);
+        command.arg(crate::support::binary()).arg(&official);
+        let mut pane = Pty::spawn(command, 12, columns);
+        assert!(pane.wait(LONG).success(), "{}", pane.text());
+        let mut terminal = Terminal::new(12, columns, 0);
+        terminal.process(&pane.bytes());
+        let shown = terminal.screen().contents();
+        for line in ["line 1", "line 2", "line 3", "footer"] {
+            assert!(shown.contains(line), "{line} is hidden at {columns} columns:\n{shown}");
+        }
     }
 }
 
