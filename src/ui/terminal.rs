@@ -106,7 +106,7 @@ const FIRST_LINE: usize = 80;
 /// before that, and may begin behind what somebody has typed.
 pub(crate) fn make_room() {
     if let Some(columns) = columns() {
-        let rows = (columns - 1 + FIRST_LINE) / columns + 2;
+        let rows = FIRST_LINE.div_ceil(columns) + 2;
         let _gone = super::raw(format!("{}\x1b[{rows}A", "\n".repeat(rows)).as_bytes());
     }
 }
