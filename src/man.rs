@@ -5,7 +5,7 @@ use crate::cli::{Cli, ManArgs};
 use crate::error::{IoContext, Result};
 use crate::exit::Exit;
 use crate::fs::{Mode, write_atomic};
-use crate::ui;
+use crate::{templates, ui};
 use clap::builder::Resettable;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
@@ -16,17 +16,10 @@ use std::path::Path;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Words {
-    exit: Vec<Code>,
+    exit: Vec<Named>,
     environment: Vec<Named>,
     file: Vec<Named>,
     example: Vec<Example>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Code {
-    code: String,
-    means: String,
 }
 
 #[derive(Deserialize)]
@@ -53,7 +46,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<Exit> {
     // Without `help` as a command of its own, which would repeat every other page.
     let mut root = Cli::command().disable_help_subcommand(true);
     root.build();
-    let words = toml_edit::de::from_str(include_str!("../templates/man.toml")).expect("the words are tested");
+    let words = templates::read(include_str!("../templates/man.toml"));
     let Some(folder) = &args.out else {
         let _closed_pipe = ui::raw(&page(&root, &words)?.1);
         return Ok(Exit::DONE);
@@ -87,16 +80,16 @@ fn page(command: &Command, words: &Words) -> Result<(String, Vec<u8>)> {
     let mut render = || -> std::io::Result<()> {
         man.render(&mut text)?;
         let mut more = Roff::new();
-        let mut terms = |title: &str, terms: &mut dyn Iterator<Item = (&String, &String)>| {
+        let mut terms = |title: &str, terms: &[Named]| {
             more.control("SH", [title]);
-            for (term, means) in terms {
-                more.control("TP", []).text([bold(term)]).text([roman(means)]);
+            for Named { name, means } in terms {
+                more.control("TP", []).text([bold(name)]).text([roman(means)]);
             }
         };
-        terms("EXIT STATUS", &mut words.exit.iter().map(|one| (&one.code, &one.means)));
+        terms("EXIT STATUS", &words.exit);
         if is_root {
-            terms("ENVIRONMENT", &mut words.environment.iter().map(|one| (&one.name, &one.means)));
-            terms("FILES", &mut words.file.iter().map(|one| (&one.name, &one.means)));
+            terms("ENVIRONMENT", &words.environment);
+            terms("FILES", &words.file);
         }
         let mut examples = words.example.iter().filter(|example| example.page == own).peekable();
         if examples.peek().is_some() {
