@@ -1,5 +1,6 @@
 //! `try`: the whole loop on a real box.
 
+use crate::actions::widths;
 use crate::support::{Home, PATH, Pty, Repo, User, eventually, outcome, program};
 use std::path::Path;
 use std::process::Command;
@@ -53,6 +54,25 @@ fn the_agents_commit_comes_home_and_nothing_is_left() {
         assert!(outcome.stdout.contains("\n+Hello from inside the box"), "the diff is shown: {outcome:?}");
         assert_eq!(leftovers(&home), Vec::<String>::new(), "as {user:?}");
         eventually("its processes end", PATIENCE, || processes_of(&home).is_empty());
+    }
+}
+
+#[test]
+fn nothing_of_it_is_lost_in_a_narrow_terminal() {
+    for columns in [45, 25] {
+        let home = Home::new();
+        let mut pty = Pty::spawn(home.command(&["try"]), widths::ROWS, columns);
+        for words in [
+            "createos-sandbox try: an agent's work in a box and home again, on this machine",
+            "1/7 isolate own user, files, processes and network",
+            "4/7 upload 3 files, 94 B; 1 stayed home: .env",
+            "7/7 delete the box and every file of this try are gone",
+            "+Hello from inside the box.",
+            "Next, with boxes on this machine: createos-sandbox setup herdr --provider local",
+        ] {
+            widths::shows(&pty, columns, words);
+        }
+        assert!(pty.wait(PATIENCE).success(), "{}", pty.text());
     }
 }
 

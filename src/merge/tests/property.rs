@@ -320,11 +320,15 @@ fn we_ask_more(base: &Files, ours: &Files, theirs: &Files) -> bool {
     })
 }
 
-/// Where `resolve` asks and we merge: both sides' contents with one side's mode.
+/// Where `resolve` asks and we merge: both sides' contents with one side's mode, and binary contents of one side
+/// where the other changed nothing but the mode. It merges lines as soon as both sides touched a file.
 fn git_asks_more(base: &Files, ours: &Files, theirs: &Files) -> bool {
     PATHS.iter().any(|path| match (base.get(path), ours.get(path), theirs.get(path)) {
-        (Some(_), Some((one, _)), Some((other, _))) => {
-            one != other && ![*one, *other].contains(&FileKind::Link)
+        (Some(was), Some(one), Some(other)) => {
+            let mode_alone = |side: &(FileKind, Text)| side.0 != was.0 && side.1 == was.1;
+            let no_link = ![was.0, one.0, other.0].contains(&FileKind::Link);
+            let binary = [was, one, other].iter().any(|(_, text)| text.contains(&0));
+            no_link && (one.0 != other.0 || binary && (mode_alone(one) || mode_alone(other)))
         }
         _ => false,
     })

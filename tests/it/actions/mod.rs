@@ -33,5 +33,5 @@ mod story;
 mod sync;
 mod upgrade;
 mod which;
-mod widths;
+pub(crate) mod widths;
 pub mod world;

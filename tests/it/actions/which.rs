@@ -19,6 +19,9 @@ fn a_box_that_is_meant_by_its_worktree_is_named() {
         assert!(meant.stdout.contains(&words), "{action}: {meant:?}");
         assert!(meant.stdout.contains(&format!("\"box\":\"{name}\"")), "{action}: {meant:?}");
     }
+    let synced = outcome(typed(&world, &first, &["herdr", "sync"])).success();
+    let words = format!("files of box {name} and ~/shop are kept in step (the only box of this worktree)");
+    assert!(synced.stdout.contains(&words), "{synced:?}");
     // Said of the pane's own box, it would be too much.
     let own = world.invoke("resume");
     assert!(!own.stdout.contains("the only box"), "{own:?}");

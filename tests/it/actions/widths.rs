@@ -5,17 +5,17 @@ use super::narrow::start_in_a_small_pane;
 use super::world::{CALM, LONG, World, typed};
 use crate::support::{Pty, Terminal, eventually};
 
-const ROWS: u16 = 60;
+pub(crate) const ROWS: u16 = 60;
 
 /// What a screen of so many columns shows, without its blanks and line ends.
-fn letters(pty: &Pty, columns: u16) -> String {
+pub(crate) fn letters(pty: &Pty, columns: u16) -> String {
     let mut terminal = Terminal::new(ROWS, columns, 0);
     terminal.process(&pty.bytes());
     terminal.screen().contents().split_whitespace().collect()
 }
 
 #[track_caller]
-fn shows(pty: &Pty, columns: u16, text: &str) {
+pub(crate) fn shows(pty: &Pty, columns: u16, text: &str) {
     let text: String = text.split_whitespace().collect();
     let began = std::time::Instant::now();
     while !letters(pty, columns).contains(&text) {

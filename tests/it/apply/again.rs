@@ -1,6 +1,9 @@
 //! Work that came home and is here no more, that outlives its box, or has no worktree to come to.
 
 use super::{Pair, ROW, Table, result};
+use crate::actions::widths;
+use crate::actions::world::{LONG, typed};
+use crate::support::Pty;
 use serde_json::{Value, json};
 
 fn name(pair: &Pair<'_>) -> String {
@@ -200,15 +203,29 @@ fn most_of_the_files_go_only_when_somebody_wants_it() {
     assert!(review.stdout.contains("MORE THAN HALF OF THE FILES GO: 16 deleted here"), "{review:?}");
     // On a terminal it is a question.
     let ask = |answer: &str, told: &str| {
-        let mut command = crate::actions::world::typed(pair.world, &pair.pane, &["herdr", "apply"]);
+        let mut command = typed(pair.world, &pair.pane, &["herdr", "apply"]);
         command.current_dir(pair.repo.root());
-        let mut asked = crate::support::Pty::spawn(command, 30, 100);
-        asked.expect("Delete them here, too?", crate::actions::world::LONG);
+        let mut asked = Pty::spawn(command, 30, 100);
+        asked.expect("Delete them here, too?", LONG);
         asked.send(answer);
-        asked.expect(told, crate::actions::world::LONG);
-        assert!(asked.wait(crate::actions::world::LONG).success(), "{}", asked.text());
+        asked.expect(told, LONG);
+        assert!(asked.wait(LONG).success(), "{}", asked.text());
         assert!(!asked.text().contains("CREATEOS_HERDR_RESULT"), "a person reads no JSON: {}", asked.text());
     };
+    for columns in [45, 25] {
+        let mut command = typed(pair.world, &pair.pane, &["herdr", "apply"]);
+        command.current_dir(pair.repo.root());
+        let mut asked = Pty::spawn(command, widths::ROWS, columns);
+        widths::shows(
+            &asked,
+            columns,
+            "deleted 16 files, more than half of those in ~/row1; see which with:",
+        );
+        widths::shows(&asked, columns, "Delete them here, too? [y/N]");
+        asked.send("\r");
+        widths::shows(&asked, columns, "nothing was applied");
+        assert!(asked.wait(LONG).success(), "{}", asked.text());
+    }
     ask("\r", "nothing was applied");
     assert_eq!(pair.here(), before);
     ask("y", "16 files deleted here");

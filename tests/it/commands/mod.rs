@@ -108,6 +108,9 @@ const STATES: &[State] = &[
         std::fs::remove_file(&link).expect("it goes");
         symlink("/gone/createos-sandbox", link).expect("a link");
     }),
+    state("herdr-server", |_, herdr| {
+        herdr.script("server", json!({ "reload": "applied", "compatible": false }))
+    }),
     state("herdr-config", |home, herdr| {
         home.write(CONFIG, "[ui]\n");
         herdr.script("diagnostics", json!([{ "text": "something odd" }]));
@@ -138,7 +141,8 @@ fn typed(home: &Home, command: &str) -> Outcome {
 }
 
 fn is_not_run(command: &str) -> bool {
-    NOT_RUN.iter().any(|(part, _why)| command.contains(part))
+    // Herdr itself takes the terminal over.
+    command == "herdr" || NOT_RUN.iter().any(|(part, _why)| command.contains(part))
 }
 
 /// How bad it is.

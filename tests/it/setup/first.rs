@@ -90,6 +90,22 @@ fn under_the_name_of_the_official_program_it_sets_up_as_well() {
     assert!(herdr.registry().is_empty());
 }
 
+/// Herdr lists the actions of all plugins together.
+#[test]
+fn every_action_of_the_plugin_says_whose_it_is_and_what_it_does() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let _ = home.run(&["setup", "--yes"]).success();
+    let manifest: toml_edit::DocumentMut = home.read(&format!("{BUNDLE}/herdr-plugin.toml")).parse().unwrap();
+    let actions = manifest["actions"].as_array_of_tables().expect("actions");
+    assert!(actions.len() >= 10, "{}", actions.len());
+    for action in actions {
+        let text = |key: &str| action.get(key).and_then(|value| value.as_str()).unwrap_or_default();
+        assert!(text("title").starts_with("CreateOS: "), "{action:?}");
+        assert!(text("description").len() > 20, "{action:?}");
+    }
+}
+
 #[test]
 fn the_plan_shows_what_would_change() {
     let home = machine(User::Me);

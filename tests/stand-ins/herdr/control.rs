@@ -3,6 +3,7 @@
 use crate::places::Places;
 use crate::reply::Reply;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
@@ -95,6 +96,16 @@ impl Control {
         if is_called_by_plugin() {
             self.append("ours", &words.join(" "));
         }
+    }
+
+    /// Ends the scripted server. The real one is silent, too (docs/measured/herdr.md 8.1).
+    pub(crate) fn stop_server(&self) -> Reply {
+        let script = self.folder.as_ref().expect("a script").join("control.json");
+        let text = std::fs::read(&script).expect("the script");
+        let mut members: serde_json::Map<String, Value> = serde_json::from_slice(&text).expect("an object");
+        members.remove("server");
+        std::fs::write(script, Value::Object(members).to_string()).expect("the script");
+        Reply::text("")
     }
 
     /// Records and refuses an argv that the contract does not have.

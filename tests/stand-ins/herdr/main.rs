@@ -57,6 +57,9 @@ fn without_session(argv: &[String]) -> Vec<&str> {
 impl Herdr {
     /// Runs `words`; `None` when the contract does not have them.
     fn run(&self, words: &[&str]) -> Option<Reply> {
+        if words == ["server", "stop"] && self.control.server.is_some() {
+            return Some(self.control.stop_server());
+        }
         if live::is_live(words) {
             return live::ask(self, words);
         }
