@@ -3,7 +3,7 @@
 use super::allow_files as by_worktree;
 use super::define::settings;
 use super::names::nearest;
-use super::value::{many, one, paths};
+use super::value::{flag, many, one, paths};
 use super::{Agent, AllowFiles, AutoPause, EgressRule, ProviderKind, RemoteRoot, Rootfs, Shape, SyncExclude};
 use crate::error::Error;
 use crate::worktree::{Exclude, RelPath};
@@ -35,6 +35,8 @@ settings! {
     AllowFiles allow_files "allowFiles": by_worktree AllowFiles = AllowFiles::default();
     /// Who makes the boxes.
     Provider provider "provider": one ProviderKind = ProviderKind::default();
+    /// Whether an agent's pane comes back by itself when Herdr was started again.
+    RestorePanes restore_panes "restorePanes": flag bool = true;
 }
 
 /// A default, which is valid by the test below.
@@ -124,7 +126,8 @@ mod tests {
       "t/*.pem"
     ]
   },
-  "provider": "local"
+  "provider": "local",
+  "restorePanes": false
 }
 "#;
 

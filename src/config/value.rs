@@ -17,6 +17,19 @@ pub(super) mod one {
     }
 }
 
+/// True or false.
+pub(super) mod flag {
+    use super::{Value, what};
+
+    pub(in crate::config) fn read(value: &Value) -> Result<bool, String> {
+        value.as_bool().ok_or_else(|| format!("expected true or false, found {}", what(value)))
+    }
+
+    pub(in crate::config) fn write(value: &bool) -> Value {
+        (*value).into()
+    }
+}
+
 /// A list of texts.
 pub(super) mod many {
     use super::{Error, FromStr, Value, parsed, texts};

@@ -15,6 +15,8 @@ use std::path::PathBuf;
 
 /// The variable that tells a pane which record it shows.
 pub(crate) const RECORD: &str = "CREATEOS_SANDBOX_RECORD";
+/// The variable that tells a pane, when it is not empty, that nobody has asked for it: Herdr was started again.
+pub(crate) const RESTORED: &str = "CREATEOS_SANDBOX_RESTORED";
 
 /// One action's surroundings.
 pub(crate) struct ActionContext {

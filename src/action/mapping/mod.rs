@@ -9,7 +9,7 @@ pub(super) mod program;
 mod running;
 mod which;
 
-pub(super) use context::{ActionContext, RECORD, box_id, state_folder};
+pub(super) use context::{ActionContext, RECORD, RESTORED, box_id, state_folder};
 pub(super) use forget::{delete_box, find_box, forget_gone, is_deleted, or_elsewhere, ours, restore};
 pub(super) use inventory::{Inventory, Item, Owner, inventory, record_of_box};
 pub(super) use naming::{box_name, installation_of, renamed, title};

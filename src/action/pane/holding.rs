@@ -3,7 +3,7 @@
 use super::agent::bring_back;
 use super::label::{Shows, name_own};
 use super::terminal::{self, Keys, LoneKeys, Typed};
-use crate::action::mapping::{ActionContext, RECORD, is_deleted, title};
+use crate::action::mapping::{ActionContext, RECORD, RESTORED, is_deleted, title};
 use crate::error::{Error, Result};
 use crate::exec::Run;
 use crate::state::{Record, RecordId};
@@ -166,7 +166,7 @@ fn local_shell(folder: &Path) -> Result<()> {
         std::env::var_os("SHELL").filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".into());
     ui::paragraph("\nThis shell runs on THIS machine. Leave it with exit.\n");
     let modes = ui::terminal::line_modes();
-    let run = Run::new(&shell).cwd(folder).env_remove("HERDR_AGENT").env_remove(RECORD);
+    let run = Run::new(&shell).cwd(folder).env_remove("HERDR_AGENT").env_remove(RECORD).env_remove(RESTORED);
     let ended = run.interactive().run();
     ui::terminal::restore(modes.as_ref());
     match ended {

@@ -37,17 +37,25 @@ pub(crate) fn name_own(context: &ActionContext, record: &Record, shows: Shows) -
 
 /// Names a pane, unless the person has.
 pub(crate) fn name(context: &ActionContext, record: &Record, pane: &Pane, shows: Shows) -> Option<String> {
-    // As it is now: this process may know an older name.
-    let stored = context.store.read().ok().and_then(|state| state.record(&record.id)?.label.clone());
-    let ours = [Some(GIVEN), Some(GIVEN_BEFORE), record.label.as_deref(), stored.as_deref()];
     let key = (shows == Shows::Restored).then(|| context.chords("attach").first().map(ToString::to_string));
     let label = label(record, shows, key.flatten().as_deref());
-    if pane.label.is_none() || !ours.contains(&pane.label.as_deref()) || pane.label.as_ref() == Some(&label) {
+    if pane.label.is_none()
+        || pane.label.as_ref() == Some(&label)
+        || name_of_a_person(context, record, pane).is_some()
+    {
         return None;
     }
     context.herdr.rename_pane(&pane.id, &label).ok()?;
     let _named_again_later = context.store.change(&record.id, |record| record.label = Some(label.clone()));
     Some(label)
+}
+
+/// The name that the person gave to a pane of this record; `None` where it has a name of ours.
+pub(crate) fn name_of_a_person(context: &ActionContext, record: &Record, pane: &Pane) -> Option<String> {
+    // As it is now: this process may know an older name.
+    let stored = context.store.read().ok().and_then(|state| state.record(&record.id)?.label.clone());
+    let ours = [Some(GIVEN), Some(GIVEN_BEFORE), record.label.as_deref(), stored.as_deref()];
+    pane.label.clone().filter(|label| !ours.contains(&Some(label)))
 }
 
 /// The box of a record is deleted: a restored shell in the pane that the record names says so.

@@ -6,7 +6,7 @@ use super::install::{self, Installed};
 use super::label::{Shows, name_own};
 use super::signal::Stop;
 use super::{holding, include, show};
-use crate::action::mapping::{ActionContext, RECORD, UP, detached, restore, title};
+use crate::action::mapping::{ActionContext, RECORD, RESTORED, UP, detached, restore, title};
 use crate::command;
 use crate::config::{Agent, Config, RemoteRoot};
 use crate::createos::Provider;
@@ -45,7 +45,10 @@ pub(crate) fn provision(context: &ActionContext) -> Result<()> {
                 ui::paragraph(format!("\n{} in {}: bringing it back …", title(&record), record.name));
                 drop(context.store.lock_agent(&id)?);
             }
-            show::show(context, &id, &lock)
+            match std::env::var_os(RESTORED).is_some() {
+                true => show::show_restored(context, &id, &lock),
+                false => show::show(context, &id, &lock),
+            }
         }
         Phase::Starting => new_box(context, record, lock),
         Phase::Failed | Phase::Leftover => Err(Error::failed("the start of this box has failed")),

@@ -27,10 +27,19 @@ const ANSWERED: Duration = Duration::from_secs(3);
 /// Shows a box until the person closes the pane. `_owned` is the record's lock: while this runs the
 /// pane has an owner.
 pub(crate) fn show(context: &ActionContext, id: &RecordId, _owned: &Lock) -> Result<()> {
+    show_from(context, id, BackOff::default())
+}
+
+/// The same for a pane that nobody has asked for: the provider is asked what became of the box before anything
+/// attaches to it, so that a box that is paused stays so.
+pub(crate) fn show_restored(context: &ActionContext, id: &RecordId, _owned: &Lock) -> Result<()> {
+    show_from(context, id, BackOff::after_a_restart(Instant::now()))
+}
+
+fn show_from(context: &ActionContext, id: &RecordId, mut back_off: BackOff) -> Result<()> {
     // Ctrl-C is the agent's; between two children it must not end the pane.
     let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
     let modes = ui::terminal::line_modes();
-    let mut back_off = BackOff::default();
     let mut last: Option<Record> = None;
     loop {
         let Some(mut record) = current(context, id, last.as_ref())? else {
@@ -232,6 +241,11 @@ struct BackOff {
 }
 
 impl BackOff {
+    /// Herdr's end was the end of every connection.
+    fn after_a_restart(now: Instant) -> Self {
+        Self { lost_since: Some(now), wait: None }
+    }
+
     /// A connection is lost and has not come back.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost_since.is_some()

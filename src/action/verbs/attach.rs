@@ -1,7 +1,8 @@
 //! `attach`: brings the box and its agent back, and shows it in the pane that has it or in a new one.
 
-use crate::action::mapping::{ActionContext, RECORD, choose, run_box, title};
+use crate::action::mapping::{ActionContext, RECORD, RESTORED, choose, run_box, title};
 use crate::action::pane::agent::{bring_back, bring_back_alone};
+use crate::action::pane::label::name_of_a_person;
 use crate::action::report::{Notice, Report};
 use crate::createos::{ProcessId, Status};
 use crate::error::{Error, Result};
@@ -34,13 +35,20 @@ pub(crate) enum By {
     Action,
     /// The list of boxes, which has the keyboard.
     List,
+    /// Nobody: Herdr was started again.
+    Restart,
 }
 
 impl By {
-    fn focus(self, context: &ActionContext) -> Focus {
+    /// Where the focus goes when a pane opens in place of this one.
+    fn focus(self, context: &ActionContext, restored: Option<&Pane>) -> Focus {
+        let has_it = |pane: &Pane| matches!(context.herdr.focused_pane(), Ok(Some(now)) if now.terminal == pane.terminal);
         match self {
             Self::Action => context.focus_of_a_new_pane(),
             Self::List => Focus::Moves,
+            // What had it keeps it.
+            Self::Restart if restored.is_some_and(has_it) => Focus::Moves,
+            Self::Restart => Focus::Stays,
         }
     }
 
@@ -49,6 +57,7 @@ impl By {
         match self {
             Self::Action => context.wanted.is_some() && context.focus_of_a_new_pane() == Focus::Moves,
             Self::List => true,
+            Self::Restart => false,
         }
     }
 }
@@ -89,6 +98,24 @@ pub(crate) fn reattach(context: &ActionContext, record: &Record, by: By) -> Resu
     Ok(brought.process)
 }
 
+/// Shows a box again where Herdr has restored its pane as a shell, in that pane's place and without the focus. The
+/// agent is not started for it, nor the box resumed: a restart bills nobody. True when it is shown.
+///
+/// # Errors
+/// Herdr or the state cannot be asked, or the pane cannot be opened.
+pub(crate) fn show_after_restart(context: &ActionContext, record: &Record) -> Result<bool> {
+    let _alone = context.store.lock_showing(&record.id)?;
+    let state = context.store.read()?;
+    let Some(record) = state.record(&record.id) else { return Ok(false) };
+    let Some(pane) = own_pane(context, record)? else { return Ok(false) };
+    // A shell in which a person has begun something stays.
+    if context.store.is_record_owned(&record.id)? || !context.herdr.foreground(&pane.id)?.is_idle_shell() {
+        return Ok(false);
+    }
+    show_in_new_pane(context, record, Some(pane), By::Restart)?;
+    Ok(true)
+}
+
 /// Whether there is a box to be shown; no pane opens for one that is gone.
 fn can_be_shown(context: &ActionContext, record: &Record) -> Result<()> {
     let remote = context.remote(record)?;
@@ -123,12 +150,16 @@ fn show_in_new_pane(context: &ActionContext, record: &Record, restored: Option<P
         Some(pane) => pane.id.clone(),
         None => context.need_focus()?.id.clone(),
     };
-    let env = [(RECORD, record.id.as_str())];
-    let place = Place::RightOf(&beside, by.focus(context));
+    let mut env = vec![(RECORD, record.id.as_str())];
+    env.extend((by == By::Restart).then_some((RESTORED, "1")));
+    let place = Place::RightOf(&beside, by.focus(context, restored.as_ref()));
     let opened = context.herdr.open_plugin_pane("agent", place, Some(&record.worktree), &env)?;
     wait_until("the new pane did not show the box", || context.store.is_record_owned(&record.id))?;
     if let Some(opened) = opened {
         context.store.edit(|state| state.bind(&record.id, &context.socket, &opened))?;
+        if let Some(name) = restored.as_ref().and_then(|pane| name_of_a_person(context, record, pane)) {
+            let _best_effort = context.herdr.rename_pane(&opened.id, &name);
+        }
     }
     if let Some(pane) = restored
         && context.herdr.foreground(&pane.id).is_ok_and(|foreground| foreground.is_idle_shell())

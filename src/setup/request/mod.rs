@@ -99,6 +99,7 @@ impl Request {
             allow_secrets: None,
             allow_files: None,
             provider: parse("--provider", args.settings.provider.clone())?,
+            restore_panes: None,
         };
         let chosen = args.key.iter().map(|text| key(text)).collect::<Result<Vec<_>>>()?;
         Ok(Self {

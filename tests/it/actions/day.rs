@@ -29,7 +29,6 @@ fn a_day_with_an_agent() {
     let started = world.press("start").ok();
     assert_eq!(started["result"], "started", "{started}");
     let (pane, name) = (text(&started["pane"]), text(&started["box"]));
-    let terminal = world.records()[0]["terminal"].clone();
     day.did("start by key: five steps, installer, the agent's screen");
     eventually("Herdr lists the agent", LONG, || listed(&world, &pane).as_deref() == Some("claude"));
     day.did("status: herdr agent list says claude");
@@ -64,18 +63,17 @@ fn a_day_with_an_agent() {
 
     world.stop_server();
     world.serve();
-    eventually("the mapping is bound again", LONG, || world.records()[0]["terminal"] != terminal);
-    assert!(world.pane_ids().contains(&after), "the pane came back as a shell");
-    assert_eq!(listed(&world, &after), None, "a restored shell is no agent");
-    day.did("Herdr's server restarts: the mapping is bound to the restored pane");
-    let attached = world.press("attach").ok();
-    assert_eq!(attached["processId"], world.records()[0]["processId"], "the agent was never started anew");
-    eventually("the restored shell is closed", LONG, || !world.pane_ids().contains(&after));
+    let process = world.records()[0]["processId"].clone();
     let shown = world.shown_elsewhere(&after);
+    eventually("the restored shell is closed", LONG, || !world.pane_ids().contains(&after));
     world.answers(&shown, "third", "time");
     eventually("it is listed again", LONG, || listed(&world, &shown).as_deref() == Some("claude"));
+    assert_eq!(world.records()[0]["processId"], process, "the agent was never started anew");
     assert_eq!(world.boxes().len(), 1);
-    day.did("attach by key: the same agent, the restored shell is gone");
+    day.did("Herdr's server restarts: the pane comes back by itself, with the same agent");
+    let attached = world.press("attach").ok();
+    assert_eq!((&attached["processId"], world.pane_ids().contains(&shown)), (&process, true), "{attached}");
+    day.did("attach by key: it is there already");
 
     assert_eq!(world.press("delete").ok()["result"], "confirmation-required");
     world.popup_says(&name);

@@ -63,18 +63,18 @@ fn who_has_gone_on_before_the_pane_opens_keeps_the_focus() {
 fn who_goes_on_while_the_box_is_made_keeps_the_focus() {
     let mut world = World::new();
     let first = world.pane_ids()[0].clone();
-    let _here = beside(&world, &first);
+    let here = beside(&world, &first);
     world.settles();
     world.script("hold", json!("create"));
     let start = world.begin_press("start");
     eventually("the box is asked for", LONG, || !world.calls_of("create").is_empty());
     assert_eq!(focused(&world), world.box_pane());
-    world.focus_left(&first);
-    assert_eq!(focused(&world), first);
+    world.focus_left(&here);
+    assert_eq!(focused(&world), here);
     world.script("hold", json!(null));
     let _ = world.wait(&start).ok();
     eventually("the agent runs", LONG, || !world.agent_starts().is_empty());
-    assert_eq!(focused(&world), first);
+    assert_eq!(focused(&world), here);
 }
 
 #[test]

@@ -4,9 +4,47 @@ use super::world::{LONG, World};
 use crate::support::eventually;
 use serde_json::json;
 
+/// After a restart of Herdr the shells that it restores stay as they are.
+fn where_shells_stay() -> World {
+    World::with_config(json!({ "agent": "shell", "restorePanes": false }))
+}
+
+#[test]
+fn panes_come_back_by_themselves_and_a_restart_bills_nobody() {
+    let mut world = World::new();
+    let first = world.pane_ids()[0].clone();
+    let (running, pane) = world.start();
+    world.answers(&pane, "at", "work");
+    world.focus_left(&first);
+    let (paused, other) = world.start();
+    let _ = world.invoke("pause").ok();
+    world.sees(&other, "the box is paused");
+    world.focus_left(&first);
+    let before = world.records();
+
+    world.stop_server();
+    world.serve();
+    world.settles();
+    let now = |id: &str| world.records().into_iter().find(|record| record["boxId"] == id).expect("a record");
+    let shown = |id: &str| now(id)["pane"].as_str().expect("a pane").to_owned();
+    assert_eq!(world.pane_ids().len(), 3, "each in the place of its shell: {:?}", world.pane_ids());
+    assert!(!world.pane_ids().contains(&pane) && !world.pane_ids().contains(&other));
+    world.answers(&shown(&running), "still", "here");
+    assert_eq!(now(&running)["processId"], before[0]["processId"], "the agent was never started anew");
+    world.sees(&shown(&paused), "the box is paused");
+    let focused = world.panes().into_iter().find(|pane| pane["focused"] == true).expect("one has it");
+    assert_eq!(focused["pane_id"], first.as_str(), "the focus stays");
+    let status =
+        |id: &str| world.boxes().into_iter().find(|one| one["id"] == id).expect("it")["status"].clone();
+    assert_eq!(status(&paused), "paused");
+    world.comes_back(&shown(&paused));
+    world.answers(&shown(&paused), "wide ", "awake");
+    assert_eq!(status(&paused), "running");
+}
+
 #[test]
 fn attach_leaves_a_restored_pane_open_in_which_something_runs() {
-    let mut world = World::new();
+    let mut world = where_shells_stay();
     let (id, pane) = world.start();
     let terminal = world.records()[0]["terminal"].clone();
     world.stop_server();
@@ -28,7 +66,7 @@ fn attach_leaves_a_restored_pane_open_in_which_something_runs() {
 
 #[test]
 fn a_pane_that_got_the_stored_id_is_left_alone() {
-    let mut world = World::new();
+    let mut world = where_shells_stay();
     let (_, pane) = world.start();
     let first = world.pane_ids()[0].clone();
     world.focus_left(&first);
@@ -89,7 +127,7 @@ fn an_attach_while_the_agent_is_shown_wakes_nothing_later() {
 
 #[test]
 fn attach_keys_at_once_start_one_agent_in_one_pane() {
-    let mut world = World::new();
+    let mut world = where_shells_stay();
     let (_, pane) = world.start();
     world.types(&pane, "exit 7");
     world.sees(&pane, "the agent has ended, exit code 7");
@@ -108,7 +146,7 @@ fn attach_keys_at_once_start_one_agent_in_one_pane() {
 
 #[test]
 fn what_the_agent_said_is_shown_again_once_in_a_new_pane_and_in_its_own() {
-    let mut world = World::new();
+    let mut world = where_shells_stay();
     let (_, pane) = world.start();
     let terminal = world.records()[0]["terminal"].clone();
     world.answers(&pane, "at", "work");
@@ -135,7 +173,7 @@ fn what_the_agent_said_is_shown_again_once_in_a_new_pane_and_in_its_own() {
 
 #[test]
 fn a_pane_is_called_by_what_it_shows_and_after_a_restart_that_it_is_in_no_box() {
-    let mut world = World::new();
+    let mut world = where_shells_stay();
     let (_, pane) = world.start();
     let name = world.box_name();
     let short = &name[name.len() - 5..];
@@ -180,5 +218,6 @@ fn a_pane_that_its_person_has_named_keeps_that_name() {
     world.stop_server();
     world.serve();
     world.settles();
-    assert_eq!(world.label(&pane), "mine");
+    let shown = world.shown_elsewhere(&pane);
+    assert_eq!(world.label(&shown), "mine");
 }

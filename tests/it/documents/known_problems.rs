@@ -50,7 +50,13 @@ const ROWS: &[(&str, &[&str])] = &[
             "a_pane_that_got_the_stored_id_is_left_alone",
         ],
     ),
-    ("after a restart panes are shells", &["attach_leaves_a_restored_pane_open_in_which_something_runs"]),
+    (
+        "after a restart panes are shells",
+        &[
+            "panes_come_back_by_themselves_and_a_restart_bills_nobody",
+            "attach_leaves_a_restored_pane_open_in_which_something_runs",
+        ],
+    ),
     ("an action's outcome", &["after_a_key_success_is_a_title_and_failure_a_popup"]),
     (
         "Herdr keeps taking the pane",

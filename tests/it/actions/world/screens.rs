@@ -74,9 +74,11 @@ impl World {
     /// Presses Enter on a holding screen until it brings the agent back.
     #[track_caller]
     pub fn comes_back(&self, pane: &str) {
-        let count = || self.screen(pane).matches("bringing it back").count();
+        // However its lines break.
+        let letters = || self.screen(pane).split_whitespace().collect::<String>();
+        let count = || letters().matches("bringingitback").count();
         // A local box is painted over the words.
-        let holds = || self.screen(pane).contains("close this pane");
+        let holds = || letters().contains("closethispane");
         let (before, began) = (count(), Instant::now());
         while count() == before && holds() {
             assert!(began.elapsed() < LONG, "nothing comes back in {pane}:\n{}", self.screen(pane));
