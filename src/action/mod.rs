@@ -108,22 +108,25 @@ fn action(
 
 /// A key's outcome is invisible unless we show it.
 fn tell(context: &ActionContext, name: &str, report: &Report) {
-    let (text, pane, popup) = match (&report.refused, &report.notice) {
-        (Some(error), _) => (format!("{name}\n\n{}", ui::format_error(error)), None, true),
-        (None, Notice::Nothing) => return,
-        (None, kind) => (report.text.clone(), report.pane.as_ref(), *kind == Notice::Popup),
+    let (text, pane) = match &report.refused {
+        _ if report.notice == Notice::Nothing => return,
+        Some(error) => (format!("{name}\n\n{}", ui::format_error(error)), None),
+        None => (report.text.clone(), report.pane.as_ref()),
     };
     let focus = context.focus().ok().flatten().map(|pane| pane.id.clone());
-    if popup {
+    let popup = || {
         let text: String = text.chars().take(sheet::LONGEST).collect();
         let env = [(sheet::MESSAGE, text.as_str())];
-        if context.herdr.open_plugin_pane("message", Place::Popup, None, &env).is_ok() {
-            return;
-        }
+        context.herdr.open_plugin_pane("message", Place::Popup, None, &env).is_ok()
+    };
+    if report.notice == Notice::Popup && popup() {
+        return;
     }
     let line =
         text.lines().filter(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join("  ");
-    context.herdr.notice(&line, pane.or(focus.as_ref()));
+    if !context.herdr.notice(&line, pane.or(focus.as_ref())) && report.notice == Notice::Toast {
+        let _stands_in_the_log = popup();
+    }
 }
 
 /// A hook: a word for the plugin's log.

@@ -15,9 +15,11 @@ const LONGEST: usize = 60 * 1024;
 pub(crate) enum Notice {
     /// The screen shows it already.
     Nothing,
-    /// A short success: a toast, else the pane's title.
+    /// A toast or a title, and nothing where neither is seen: the person's own act.
+    Glance,
+    /// A short line: a toast, else the pane's title, else a popup where no pane shows titles.
     Toast,
-    /// Text to read, or a question's first half.
+    /// Text to read, a fault, or a question's first half.
     Popup,
 }
 
@@ -40,7 +42,7 @@ impl Report {
 
     /// A refusal that still has members for the result line, as a conflict's files.
     pub(crate) fn refused(error: Error) -> Self {
-        Self { refused: Some(error), ..Self::new("") }
+        Self { refused: Some(error), notice: Notice::Popup, ..Self::new("") }
     }
 
     /// A refusal gets something to do next, whatever it is.

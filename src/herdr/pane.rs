@@ -185,17 +185,28 @@ const TITLE: Duration = Duration::from_secs(6);
 const LONGEST: (usize, usize) = (80, 240);
 
 impl Herdr {
-    /// Shows `text` once: as a toast if Herdr shows toasts, else as the title of `pane`.
-    /// Best effort: what cannot be shown stands in the plugin's log.
-    pub(crate) fn notice(&self, text: &str, pane: Option<&PaneId>) {
+    /// Shows `text` once: as a toast if Herdr shows toasts, else as the title of `pane`. False where nobody sees it: a
+    /// pane that has its tab for itself has no border for a title (docs/measured/herdr.md 13). Best effort: what
+    /// cannot be shown stands in the plugin's log.
+    pub(crate) fn notice(&self, text: &str, pane: Option<&PaneId>) -> bool {
         // Off is the default, and the exit code is 0 all the same (docs/measured/herdr.md 8.3).
         let (title, body) = parts(text);
         let body = body.as_deref().map_or(vec![], |body| vec!["--body", body]);
         let toast = self.call([&["notification", "show", &title, "--sound", "none"], &body[..]].concat());
         let shown = toast.is_ok_and(|result| result.get("shown").and_then(Value::as_bool) == Some(true));
-        if let (false, Some(pane)) = (shown, pane) {
-            let _best_effort = self.show_title(pane, &title, TITLE);
+        if shown {
+            return true;
         }
+        let Some(pane) = pane else { return false };
+        let titled = self.show_title(pane, &title, TITLE).is_ok();
+        titled && !self.is_alone(pane).unwrap_or(false)
+    }
+
+    /// Whether a pane has its tab for itself.
+    fn is_alone(&self, pane: &PaneId) -> Result<bool> {
+        let panes = self.panes()?;
+        let tab = panes.iter().find(|other| other.id == *pane).and_then(|pane| pane.tab.as_ref());
+        Ok(tab.is_some() && panes.iter().filter(|other| other.tab.as_ref() == tab).count() == 1)
     }
 }
 

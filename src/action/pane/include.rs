@@ -89,7 +89,8 @@ fn ask(context: &ActionContext, worktree: &Worktree) -> Result<()> {
         question(&context.paths.show(worktree.root()), &asked),
         "  y               let them leave with the rest\n  any other key   keep them home",
         "y lets them leave, other keys keep them home",
-    );
+    )
+    .opens_by_itself();
     let answer = sheet.ask(|typed| match typed {
         // Herdr's prefix reaches a pane, too.
         [first, ..] if *first < 0x20 && *first != 0x03 && *first != 0x1b => None,

@@ -6,8 +6,8 @@ use crate::ui;
 use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthChar;
 
-/// Keys within the first second were meant for the pane below.
-const CALM: Duration = Duration::from_secs(1);
+/// Keys within this time of a popup that opens by itself were meant for the pane below.
+const CALM: Duration = Duration::from_millis(500);
 /// Added to the keys while not all of the text is on the screen.
 const SCROLL: &str = "arrows scroll";
 /// The variable that carries a message to its popup.
@@ -17,7 +17,8 @@ pub(crate) const LONGEST: usize = 6_000;
 
 /// Shows a message until a key is pressed.
 pub(crate) fn message() -> Result<()> {
-    closed(ui::visible(&std::env::var(MESSAGE).unwrap_or_default()))
+    let text = ui::visible(&std::env::var(MESSAGE).unwrap_or_default());
+    Sheet::closable(text).opens_by_itself().ask(|_| Some(())).map(|_| ())
 }
 
 /// Shows text until a key is pressed.
@@ -37,6 +38,8 @@ pub(crate) struct Sheet {
     top: usize,
     /// The last value of `top` that shows anything new.
     last: usize,
+    /// Nobody has asked for it: what is typed at first was meant for something else.
+    unasked: bool,
 }
 
 impl Sheet {
@@ -44,7 +47,7 @@ impl Sheet {
     pub(crate) fn new(text: impl Into<String>, keys: impl Into<String>, short: impl Into<String>) -> Self {
         let short = short.into();
         let scrolling = format!("{SCROLL}, {short}");
-        Self { text: text.into(), keys: keys.into(), short, scrolling, top: 0, last: 0 }
+        Self { text: text.into(), keys: keys.into(), short, scrolling, top: 0, last: 0, unasked: false }
     }
 
     /// A text that any key closes.
@@ -53,18 +56,42 @@ impl Sheet {
         Self { scrolling, ..Self::new(text, "  any key closes this", "any key closes this") }
     }
 
-    /// Shows it until `answer` takes a key that was typed after the first second; what it made of the key.
-    /// `None`: the terminal is gone.
+    /// It takes no key for the first half second, and says so.
+    pub(crate) fn opens_by_itself(self) -> Self {
+        Self { unasked: true, ..self }
+    }
+
+    /// Says that no key counts, for as long as that is so.
+    fn waits(&mut self, keys: &Keys) -> bool {
+        let began = Instant::now();
+        let mut waiting = Self::new(self.text.clone(), "  keys count in a moment", "keys count in a moment");
+        loop {
+            waiting.draw();
+            let left = CALM.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return true;
+            }
+            if keys.read(left) == Typed::Ended {
+                return false;
+            }
+        }
+    }
+
+    /// Shows it until `answer` takes a key; what it made of the key. `None`: the terminal is gone.
     pub(crate) fn ask<T>(&mut self, answer: impl Fn(&[u8]) -> Option<T>) -> Result<Option<T>> {
         // Registered so that a change of the size interrupts the wait for keys.
         terminal::wake_at_resize();
         let keys = Keys::take()?;
-        let began = Instant::now();
+        if self.unasked && !self.waits(&keys) {
+            return Ok(None);
+        }
+        // What was typed before it could be read is no answer to it.
+        keys.discard();
         loop {
             self.draw();
             match keys.read(Duration::from_secs(60)) {
                 Typed::Ended => return Ok(None),
-                Typed::Bytes(bytes) if began.elapsed() >= CALM && !self.scroll(&bytes) => {
+                Typed::Bytes(bytes) if !self.scroll(&bytes) => {
                     if let Some(answer) = answer(&bytes) {
                         return Ok(Some(answer));
                     }

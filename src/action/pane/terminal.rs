@@ -59,6 +59,11 @@ impl Keys {
         while self.read(Duration::from_secs(60)) == Typed::Nothing {}
     }
 
+    /// Forgets what was typed so far.
+    pub(crate) fn discard(&self) {
+        while matches!(self.read(Duration::ZERO), Typed::Bytes(_)) {}
+    }
+
     pub(crate) fn read(&self, limit: Duration) -> Typed {
         let stdin = std::io::stdin();
         let limit = Timespec {

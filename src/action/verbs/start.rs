@@ -209,6 +209,18 @@ fn wait(context: &ActionContext, id: &RecordId) -> Result<StartOutcome> {
     }
 }
 
+/// How a failed start is told after a key: not again where its pane shows it and has the focus. Whose pane is gone
+/// has most likely closed it, and goes on typing.
+fn notice_of_a_failure(context: &ActionContext, record: Option<&Record>, focus: Focus) -> Notice {
+    let terminal = record.and_then(|record| record.terminal.as_ref());
+    match context.herdr.panes() {
+        Ok(panes) if !panes.iter().any(|pane| Some(&pane.terminal) == terminal) => Notice::Glance,
+        Ok(_) if focus == Focus::Moves => Notice::Nothing,
+        Ok(_) => Notice::Toast,
+        Err(_) => Notice::Popup,
+    }
+}
+
 fn finish(
     context: &ActionContext,
     id: &RecordId,
@@ -222,7 +234,8 @@ fn finish(
         if let Some(record) = record.filter(|record| record.phase == Phase::Failed) {
             context.store.forget(record)?;
         }
-        return Err(Error::failed(outcome.error.clone()).help(outcome.fix.clone()));
+        let failed = Report::refused(Error::failed(outcome.error.clone()).help(outcome.fix.clone()));
+        return Ok(failed.notice(notice_of_a_failure(context, record, focus)));
     }
     let record = record.ok_or_else(|| Error::failed("the box was deleted while it started"))?;
     let besides = shown.map(|name| format!("; this pane shows box {name}")).unwrap_or_default();

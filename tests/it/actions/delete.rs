@@ -82,7 +82,7 @@ fn the_delete_key_itself_is_the_second_word() {
 }
 
 #[test]
-fn keys_within_the_first_second_are_no_answer_to_the_question() {
+fn what_was_typed_before_the_question_is_no_answer_to_it() {
     let world = World::new();
     let (_, pane) = world.start();
     for (early, late, left) in [("y", "n", 1), ("n", "y", 0)] {

@@ -70,3 +70,22 @@ fn a_box_that_is_idle_pauses_by_itself_and_its_pane_says_so() {
     world.comes_back(&pane);
     world.answers(&pane, "back", "again");
 }
+
+#[test]
+fn where_no_pane_shows_titles_a_key_answers_in_a_popup() {
+    let world = World::new();
+    let (_, pane) = world.start();
+    let name = world.box_name();
+    let _ = world.press("pause").ok();
+    assert_eq!(world.popup(), None, "two panes have a border for a title");
+    world.sees(&pane, "the box is paused");
+    let moved = world.herdr(&["pane", "move", &pane, "--new-workspace"]);
+    let alone = moved["move_result"]["pane"]["pane_id"].as_str().expect("an id").to_owned();
+    eventually("the mapping follows the pane", LONG, || world.records()[0]["pane"] == alone);
+    let _ = world.press("resume").ok();
+    world.popup_says(&format!("box {name} runs"));
+    // What is typed at once was meant for the pane below.
+    world.popup_says("any key closes this");
+    world.types_in_popup("x");
+    world.popup_closes();
+}

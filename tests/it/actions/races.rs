@@ -227,3 +227,18 @@ fn a_pane_that_is_closed_cleans_up_by_itself() {
     eventually("the box is gone", LONG, || world.boxes().is_empty());
     eventually("the record is gone", LONG, || world.records().is_empty());
 }
+
+#[test]
+fn who_closes_the_pane_of_a_start_gets_no_popup_for_it() {
+    let mut world = World::new();
+    world.settles();
+    world.script("hold", json!("push"));
+    let start = world.begin_press("start");
+    eventually("it uploads", LONG, || !world.calls_of("push").is_empty());
+    let pane = world.box_pane();
+    world.herdr(&["pane", "close", &pane]);
+    world.script("hold", json!(null));
+    let _ = world.wait(&start).fails("the pane was closed");
+    assert_eq!(world.popup(), None, "what is typed next goes where it was meant to go");
+    eventually("the box is gone", LONG, || world.boxes().is_empty());
+}

@@ -47,6 +47,14 @@ fn popup(world: &World, text: &str) -> String {
     shown
 }
 
+/// What the pane of a failed start says, once it says this; no popup says it again.
+fn in_its_pane(world: &World, text: &str) -> String {
+    let pane = world.pane_ids().pop().expect("its pane");
+    world.sees(&pane, text);
+    assert_eq!(world.popup(), None, "the pane has the focus and shows it");
+    world.screen(&pane)
+}
+
 fn readme(world: &World, text: &str) {
     assert_eq!(world.repo.read("README.md"), text);
 }
@@ -137,7 +145,8 @@ const STATES: &[State] = &[
             world.script("times", json!({}));
             (shown, pane)
         },
-        did: |world, _| assert!(world.boxes().is_empty()),
+        // The clean-up of the start may be at it, too.
+        did: |world, _| eventually("the box is gone", LONG, || world.boxes().is_empty()),
     },
     State {
         name: "a pane without a box",
@@ -215,7 +224,7 @@ const STATES: &[State] = &[
         config: || json!({ "agent": "shell", "excludes": ["src/", "README.md"] }),
         show: |world| {
             let _ = world.press("start").fails("no file of this worktree");
-            (popup(world, "see why with"), world.pane_ids().remove(0))
+            (in_its_pane(world, "see why with"), world.pane_ids().remove(0))
         },
         did: shows,
     },
@@ -227,7 +236,7 @@ const STATES: &[State] = &[
             let words = "shape s-2vcpu-4gb is not allowed, choices: [s-1vcpu-1gb]";
             world.script("fail", json!([{ "verb": "create", "code": "bad_request", "message": words }]));
             let _ = world.press("start").fails("not allowed");
-            (popup(world, "pick a shape of your plan"), left)
+            (in_its_pane(world, "pick a shape of your plan"), left)
         },
         did: shows,
     },
@@ -238,7 +247,7 @@ const STATES: &[State] = &[
             let words = "sandbox limit reached (2 of 2)";
             world.script("fail", json!([{ "verb": "create", "code": "forbidden", "message": words }]));
             let _ = world.press("start").fails(words);
-            (popup(world, "paused boxes count too"), world.pane_ids().remove(0))
+            (in_its_pane(world, "paused boxes count too"), world.pane_ids().remove(0))
         },
         did: shows,
     },
@@ -251,11 +260,12 @@ const STATES: &[State] = &[
             world.script("fail", refused);
             world.script("times", json!({ "rm_fails": 40 }));
             let _ = world.press("start").fails("could not be deleted");
-            let shown = popup(world, "delete it with");
+            let shown = in_its_pane(world, "delete it with");
             world.script("times", json!({}));
             (shown, left)
         },
-        did: |world, _| assert!(world.boxes().is_empty()),
+        // The clean-up of the start may be at it, too.
+        did: |world, _| eventually("the box is gone", LONG, || world.boxes().is_empty()),
     },
     State {
         name: "the box of such a start",
@@ -312,7 +322,7 @@ const STATES: &[State] = &[
                 json!([{ "verb": "create", "code": "unauthorized", "message": "invalid api key" }]),
             );
             let _ = world.press("start").fails("invalid api key");
-            (popup(world, "sign in with"), world.pane_ids().remove(0))
+            (in_its_pane(world, "sign in with"), world.pane_ids().remove(0))
         },
         did: shows,
     },
