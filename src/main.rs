@@ -13,6 +13,7 @@ mod exec;
 mod exit;
 mod fs;
 mod herdr;
+mod install;
 mod journey;
 mod keys;
 #[cfg_attr(not(target_os = "linux"), path = "local/elsewhere.rs")]

@@ -4,6 +4,8 @@
 //! the same argv (docs/measured/createos-cli.md). Everything that it or a box says is data.
 
 mod account;
+mod credentials;
+mod delete;
 mod exec;
 mod failure;
 mod id;
@@ -22,7 +24,7 @@ mod words;
 mod tests;
 
 pub(crate) use crate::config::ProviderKind;
-pub(crate) use account::{KEY_VARIABLES, STORED};
+pub(crate) use credentials::Credentials;
 pub(crate) use failure::{Failure, Result};
 pub(crate) use id::{BoxId, BoxName, ProcessId};
 pub(crate) use lifecycle::CreateSpec;

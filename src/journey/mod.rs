@@ -2,7 +2,9 @@
 //! together.
 
 mod remote;
+mod stop;
 mod upload;
 
 pub(crate) use remote::ProviderBox;
+pub(crate) use stop::Stop;
 pub(crate) use upload::Upload;

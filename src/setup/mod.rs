@@ -5,7 +5,6 @@ mod bundle;
 mod carry_out;
 mod change;
 mod checks;
-mod install;
 mod observe;
 mod offer;
 mod plan;

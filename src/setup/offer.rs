@@ -2,10 +2,10 @@
 
 use super::checks::check::{Check, Status};
 use super::checks::programs::without_account;
-use super::install::{Installation, Installed, Machine, OnPath};
 use super::observe::Observed;
 use super::request::Request;
 use crate::error::{Error, Result};
+use crate::install::{Installation, Installed, Machine, OnPath};
 use crate::paths::Paths;
 use crate::{command, ui};
 

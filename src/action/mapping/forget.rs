@@ -2,42 +2,17 @@
 
 use super::context::ActionContext;
 use super::naming::installation_of;
-use crate::createos::{BoxId, BoxName, Failure, Provider, ProviderKind, Refusal, Scope};
+use crate::createos::{BoxId, BoxName, Failure, Provider, ProviderKind, Refusal};
 use crate::error::{Error, Result};
 use crate::state::{Phase, Record};
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
 
-/// How long a box may still be there after the provider said that it is deleted: it works on by itself
-/// (docs/measured/createos-cli.md 4.1).
-const LEAVING: Duration = Duration::from_secs(15);
-
-/// Deletes a box, once more after a moment if that fails, and looks that it goes.
+/// Deletes a box, and looks that it goes.
 ///
 /// # Errors
 /// The provider's refusal, or its box is there all the same.
 pub(crate) fn delete_box(context: &ActionContext, provider: &Provider, id: &BoxId) -> Result<(), Failure> {
-    let removed = match provider.remove(id) {
-        Err(failure) if failure.refusal != Refusal::SignedOut => {
-            std::thread::sleep(Duration::from_secs(1));
-            provider.remove(id)
-        }
-        result => result,
-    };
-    match removed {
-        // An exit code of 0 proves nothing (docs/measured/createos-cli.md 3.11).
-        Ok(()) => leaves(provider, id),
-        // "Not found" proves nothing, a listing may (docs/measured/createos-cli.md 4.5).
-        Err(failure) if failure.refusal == Refusal::NotFound => {
-            let listing = provider.list(Scope::Everything)?;
-            let gone = match listing.boxes.iter().find(|view| view.id == *id) {
-                Some(view) => view.status.is_gone(),
-                None => provider.is_proof(&listing, &ours(context)),
-            };
-            if gone { Ok(()) } else { Err(failure) }
-        }
-        result => result,
-    }
+    provider.delete(id, || ours(context))
 }
 
 /// A box that is not found may be another account's.
@@ -51,23 +26,6 @@ pub(crate) fn or_elsewhere(provider: &Provider, failure: Failure) -> Error {
 /// The boxes that were made from here; none when the state cannot be read, which proves less.
 pub(crate) fn ours(context: &ActionContext) -> HashSet<BoxId> {
     context.store.read().map(|state| state.ours()).unwrap_or_default()
-}
-
-/// Waits until a box that was deleted is on its way out.
-fn leaves(provider: &Provider, id: &BoxId) -> Result<(), Failure> {
-    let began = Instant::now();
-    loop {
-        let failure = match provider.get(id) {
-            Ok(view) if view.status.is_gone() => return Ok(()),
-            Ok(view) => Failure::other("sandbox rm", format!("it said yes, and the box is {}", view.status)),
-            Err(failure) if failure.refusal == Refusal::NotFound => return Ok(()),
-            Err(failure) => failure,
-        };
-        if began.elapsed() > LEAVING {
-            return Err(failure);
-        }
-        std::thread::sleep(Duration::from_millis(250));
-    }
 }
 
 /// The box that a record is about. While its create call has not told the id, the name is looked up.

@@ -1,12 +1,11 @@
 //! Finds the agent in the box, or installs it with its own installer and finds it then.
 
-use super::signal::Stop;
 use crate::command;
 use crate::config::{Agent, EgressRule};
 use crate::createos::ProviderKind;
 use crate::error::{Error, Result};
 use crate::exec::Heard;
-use crate::journey::ProviderBox;
+use crate::journey::{ProviderBox, Stop};
 use crate::ui::{self, Steps};
 use std::time::Duration;
 

@@ -9,5 +9,4 @@ pub(super) mod label;
 pub(super) mod provision;
 pub(super) mod sheet;
 pub(super) mod show;
-pub(super) mod signal;
 pub(super) mod terminal;

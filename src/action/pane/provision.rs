@@ -4,7 +4,6 @@ use super::agent::start_agent;
 use super::create::{create, take_back};
 use super::install::{self, Installed};
 use super::label::{Shows, name_own};
-use super::signal::Stop;
 use super::{holding, include, show};
 use crate::action::mapping::{ActionContext, RECORD, RESTORED, UP, detached, restore, title};
 use crate::command;
@@ -12,7 +11,7 @@ use crate::config::{Agent, Config, RemoteRoot};
 use crate::createos::Provider;
 use crate::error::{Error, Result};
 use crate::fs::Lock;
-use crate::journey::{ProviderBox, Upload};
+use crate::journey::{ProviderBox, Stop, Upload};
 use crate::merge::Ledger;
 use crate::state::{Phase, Record, RecordId, StartOutcome};
 use crate::ui::{self, Steps};
@@ -58,7 +57,7 @@ pub(crate) fn provision(context: &ActionContext) -> Result<()> {
 fn new_box(context: &ActionContext, mut record: Record, lock: Lock) -> Result<()> {
     let id = record.id.clone();
     record.label = name_own(context, &record, Shows::Agent);
-    let stop = Stop::watch({
+    let stop = Stop::watch("the pane was closed", {
         let (store, id) = (context.store.folder().to_path_buf(), id.clone());
         move || detached::cleanup_at(&store, &id)
     })?;

@@ -1,13 +1,9 @@
 //! `cleanup RECORD`: deletes the box of a start that nobody owns any more.
 
-use crate::action::mapping::{ActionContext, delete_box, find_box, restore};
+use crate::action::mapping::{ActionContext, delete_box, restore};
 use crate::createos::{BoxId, Provider};
 use crate::error::Result;
 use crate::state::{Phase, Record, RecordId};
-use std::time::{Duration, Instant};
-
-/// A create call that was cut short may still make its box: so long it is looked for by its name.
-const LATE_BOX: Duration = Duration::from_secs(60);
 
 /// Waits until the record's owner is gone, then deletes its box and forgets it.
 ///
@@ -43,16 +39,11 @@ fn delete_what_was_made(context: &ActionContext, record: &mut Record) -> Result<
     Ok(())
 }
 
-/// The box of a record, waited for if its create call told none. A provider that cannot be asked now may
-/// answer in a moment.
+/// The box of a record, waited for if its create call told none.
 fn find_late(provider: &Provider, record: &Record) -> Result<Option<BoxId>> {
-    let began = Instant::now();
-    loop {
-        match find_box(provider, record) {
-            Ok(None) if record.create_called && began.elapsed() < LATE_BOX => {}
-            Err(_) if began.elapsed() < LATE_BOX => {}
-            found => return Ok(found?),
-        }
-        std::thread::sleep(Duration::from_secs(1));
+    match &record.box_id {
+        Some(id) => Ok(Some(id.clone())),
+        None if record.create_called => Ok(provider.find_late(&record.name)?),
+        None => Ok(None),
     }
 }

@@ -1,6 +1,7 @@
 //! A stored session that ends while several calls begin.
 
 use super::*;
+use crate::createos::account::KEY_VARIABLES;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -3,7 +3,7 @@
 use super::check::Check;
 use super::context::Context;
 use crate::command::{self, Command};
-use crate::setup::install::{self, OnPath};
+use crate::install::{self, OnPath};
 use crate::setup::observe::credentials::SignIn;
 use crate::setup::observe::programs::Program;
 use crate::setup::request::{Task, WantedPlugin};

@@ -1,16 +1,7 @@
-//! Whether the official CLI can be used, and with which credential. Values are never read.
+//! Whether the official CLI can be used.
 
-use crate::createos::{Failure, KEY_VARIABLES, Provider, Refusal, STORED};
+use crate::createos::{Failure, Provider, Refusal};
 use std::path::Path;
-
-/// Where the CLI takes its credential from; the first one wins (docs/measured/createos-cli.md 5.3, 3.1).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Credentials {
-    /// Variables of this shell that hold a key, in the CLI's order.
-    pub(crate) variables: Vec<&'static str>,
-    /// A login is stored in `~/.createos`.
-    pub(crate) stored: bool,
-}
 
 /// Whether the official CLI can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,54 +15,11 @@ pub(crate) enum SignIn {
     Unclear(String),
 }
 
-impl Credentials {
-    /// Looks at the names of variables and files only.
-    pub(crate) fn look(home: &Path, is_set: impl Fn(&str) -> bool) -> Self {
-        let stored = STORED.iter().any(|file| home.join(file).exists());
-        Self { variables: KEY_VARIABLES.into_iter().filter(|name| is_set(name)).collect(), stored }
-    }
-
-    /// Which one wins.
-    pub(crate) fn winner(&self) -> Option<String> {
-        match (self.variables.first(), self.stored) {
-            (Some(name), true) => Some(format!("{name} (wins over the stored login)")),
-            (Some(name), false) => Some((*name).to_owned()),
-            (None, true) => Some("the stored login".into()),
-            (None, false) => None,
-        }
-    }
-
-    /// Only this shell has the key, so that a Herdr server that was started elsewhere may lack it.
-    pub(crate) fn only_in_this_shell(&self) -> bool {
-        !self.stored && !self.variables.is_empty()
-    }
-}
-
 /// Asks for one row of the list: the reliable probe (docs/measured/createos-cli.md 3.1).
 pub(crate) fn probe(createos: &Path) -> SignIn {
     match Provider::createos(createos).session() {
         Ok(()) => SignIn::Usable,
         Err(Failure { refusal: Refusal::SignedOut, words, .. }) => SignIn::SignedOut(words),
         Err(failure) => SignIn::Unclear(failure.words),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_variable_wins_over_the_stored_login() {
-        let home = tempfile::tempdir().unwrap();
-        let none = Credentials::look(home.path(), |_| false);
-        assert_eq!(none.winner(), None);
-        let shell = Credentials::look(home.path(), |name| name == "CREATEOS_API_KEY");
-        assert!(shell.only_in_this_shell());
-        assert_eq!(shell.winner().unwrap(), "CREATEOS_API_KEY");
-        std::fs::create_dir(home.path().join(".createos")).unwrap();
-        std::fs::write(home.path().join(".createos/.token"), "").unwrap();
-        let both = Credentials::look(home.path(), |_| true);
-        assert_eq!(both.winner().unwrap(), "CREATEOS_API_KEY (wins over the stored login)");
-        assert!(!both.only_in_this_shell());
     }
 }

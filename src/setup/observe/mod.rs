@@ -7,7 +7,7 @@ pub(super) mod plugin;
 pub(super) mod programs;
 
 use crate::config::{ProviderKind, Settings};
-use crate::createos::{Failure, Provider};
+use crate::createos::{Credentials, Failure, Provider};
 use crate::error::Error;
 use crate::herdr::{Diagnostics, Herdr};
 use crate::local::Reach;
@@ -17,7 +17,7 @@ use crate::setup::receipt::Receipt;
 use crate::setup::request::{Request, Task, WantedPlugin};
 use crate::setup::template::{self, Need, Requirement};
 use crate::state::{Record, Store};
-use credentials::{Credentials, SignIn};
+use credentials::SignIn;
 use files::FileSeen;
 use plugin::{Checkout, Registered, bundled_files, checkout, registered, same_folder, starts};
 use programs::{Choice, registry};

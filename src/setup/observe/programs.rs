@@ -5,7 +5,7 @@ use crate::config::Settings;
 use crate::createos::Own;
 use crate::error::Error;
 use crate::exec::Run;
-use crate::setup::install::{self, OnPath};
+use crate::install::{self, OnPath};
 use crate::setup::template::Requirement;
 use crate::version::Version;
 use std::collections::BTreeSet;

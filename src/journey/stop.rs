@@ -1,4 +1,5 @@
-//! HUP, TERM and INT while a box is made: the pane is being closed, half a second is left.
+//! HUP, TERM and INT while a box is somebody's who waits: little time is left, half a second when a pane is closed, one
+//! when an agent's command is ended.
 
 use crate::error::{Error, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -11,13 +12,21 @@ use std::time::{Duration, Instant};
 /// Raised by the first of the signals; calls that watch the flag end within a moment.
 pub(crate) struct Stop {
     raised: Arc<AtomicBool>,
+    why: &'static str,
     handle: Handle,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Stop {
-    /// Watches from now on. `at_once` runs in the watching thread when the first signal comes.
-    pub(crate) fn watch(at_once: impl FnOnce() -> Result<()> + Send + 'static) -> Result<Self> {
+    /// Watches from now on; `why` is what a signal means. `at_once` runs in the watching thread when the first signal
+    /// comes.
+    ///
+    /// # Errors
+    /// The system refuses the handlers.
+    pub(crate) fn watch(
+        why: &'static str,
+        at_once: impl FnOnce() -> Result<()> + Send + 'static,
+    ) -> Result<Self> {
         let mut signals = Signals::new([SIGHUP, SIGTERM, SIGINT])
             .map_err(|source| Error::failed(format!("signals cannot be watched: {source}")))?;
         let handle = signals.handle();
@@ -26,27 +35,29 @@ impl Stop {
         let thread = std::thread::spawn(move || {
             if signals.forever().next().is_some() {
                 flag.store(true, Ordering::SeqCst);
-                // Nobody reads our screen any more; the record says what is left to do.
+                // Nobody may read our screen any more; the record says what is left to do.
                 if let Err(error) = at_once() {
                     crate::ui::report(&error);
                 }
             }
         });
-        Ok(Self { raised, handle, thread: Some(thread) })
+        Ok(Self { raised, why, handle, thread: Some(thread) })
     }
 
     pub(crate) fn raised(&self) -> bool {
         self.raised.load(Ordering::SeqCst)
     }
 
+    /// # Errors
+    /// A signal came.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.raised() { Err(Error::failed("the pane was closed")) } else { Ok(()) }
+        if self.raised() { Err(Error::failed(self.why)) } else { Ok(()) }
     }
 
     /// Waits for so long.
     ///
     /// # Errors
-    /// The pane was closed.
+    /// A signal came.
     pub(crate) fn wait(&self, limit: Duration) -> Result<()> {
         let began = Instant::now();
         while let Some(left) = limit.checked_sub(began.elapsed()).filter(|_| !self.raised()) {

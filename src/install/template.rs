@@ -51,7 +51,7 @@ pub(super) enum Place {
 }
 
 pub(super) static TEMPLATE: LazyLock<Template> =
-    LazyLock::new(|| crate::templates::read(include_str!("../../../templates/install.toml")));
+    LazyLock::new(|| crate::templates::read(include_str!("../../templates/install.toml")));
 
 /// The files that a program may be after its installer has run, best first.
 pub(super) fn places(id: &str, home: &Path, var: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {

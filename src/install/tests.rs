@@ -4,7 +4,7 @@ use super::*;
 use http::{Answer, Server};
 use std::ffi::OsString;
 
-#[path = "../../../tests/it/support/http.rs"]
+#[path = "../../tests/it/support/http.rs"]
 #[allow(dead_code, reason = "the integration tests use the rest")]
 mod http;
 
