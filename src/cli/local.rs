@@ -70,6 +70,8 @@ pub(crate) enum SandboxVerb {
     Pause(BoxRef),
     /// Let a paused box go on
     Resume(BoxRef),
+    /// Copy a paused box: its files and settings, and none of its programs
+    Fork(ForkArgs),
     /// Programs that outlive the command that started them
     #[command(visible_alias = "proc")]
     Process {
@@ -133,6 +135,17 @@ pub(crate) struct CreateArgs {
     /// Pause after this time without activity, 1m to 24h
     #[arg(long, value_name = "DURATION")]
     pub(crate) auto_pause: Option<String>,
+}
+
+/// `fork`.
+#[derive(Debug, Args)]
+pub(crate) struct ForkArgs {
+    /// So many copies
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
+    pub(crate) count: u8,
+    /// Full id or exact name
+    #[arg(value_name = "REF")]
+    pub(crate) reference: String,
 }
 
 /// `list`.

@@ -52,7 +52,7 @@ fn fill(folder: &Path, meta: &Meta) -> Result<()> {
     write_json(&folder.join("meta.json"), meta)
 }
 
-fn free_uid(boxes: &[LocalBox]) -> Result<u32> {
+pub(super) fn free_uid(boxes: &[LocalBox]) -> Result<u32> {
     for _ in 0..1000 {
         let uid = FIRST_UID + u32::from(u16::from_le_bytes(crate::random::bytes()));
         if boxes.iter().all(|other| other.meta.uid != Some(uid)) {

@@ -10,6 +10,8 @@ use std::path::Path;
 pub(super) const NEW: &str = "new-";
 /// A box that is being deleted.
 pub(super) const OLD: &str = "old-";
+/// A copy that is being made: its maker holds its lock.
+pub(super) const COPY: &str = "copy-";
 /// A folder that [`remove_tree`] had moved up.
 const TRASH: &str = ".trash-";
 
@@ -17,12 +19,12 @@ const TRASH: &str = ".trash-";
 pub(super) fn sweep(boxes: &Path) -> Result<()> {
     for entry in std::fs::read_dir(boxes).at("read", boxes)?.flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };
-        let is_doomed = name.starts_with(OLD);
-        if !is_doomed && ![NEW, TRASH].iter().any(|start| name.starts_with(start)) {
+        let may_be_held = [OLD, COPY].iter().any(|start| name.starts_with(start));
+        if !may_be_held && ![NEW, TRASH].iter().any(|start| name.starts_with(start)) {
             continue;
         }
-        // One that is being deleted just now is its deleter's.
-        let lock = is_doomed.then(|| Lock::try_take(&boxes.join(&name).join("lock")));
+        // One that is being deleted or made just now is somebody's.
+        let lock = may_be_held.then(|| Lock::try_take(&boxes.join(&name).join("lock")));
         if !matches!(lock.transpose(), Ok(Some(None))) {
             remove_tree(boxes, &name)?;
         }

@@ -1,7 +1,9 @@
 //! A box: a folder with a record, a root file system, and notes of what runs in it.
 
+mod copy;
 pub(super) mod create;
 pub(super) mod destroy;
+pub(super) mod fork;
 pub(super) mod id;
 mod json;
 mod leftovers;

@@ -3,6 +3,7 @@
 mod confirm;
 mod create;
 mod exec;
+mod fork;
 mod list;
 mod process;
 mod rm;
@@ -85,6 +86,7 @@ fn sandbox(verb: SandboxVerb, mode: OutputMode) -> Result<Exit> {
             changed("resumed", &found, mode);
             Ok(Exit::DONE)
         }
+        SandboxVerb::Fork(args) => fork::fork(&store, &args, mode),
         SandboxVerb::Process { verb } => process::run(&store, verb, mode),
         SandboxVerb::Rm { yes, references } => rm::rm(&store, yes, &references),
     }

@@ -148,7 +148,8 @@ fn the_documents_of_local_boxes_are_as_described() {
     crate::support::eventually("the refusal is known", std::time::Duration::from_secs(60), || {
         run(&["get", "a"])["refused"].as_array().is_some_and(|refused| !refused.is_empty())
     });
-    let mut sandboxes = vec![created, run(&["pause", "a"]), run(&["resume", "a"]), run(&["get", "a"])];
+    let mut sandboxes =
+        vec![created, run(&["pause", "a"]), run(&["fork", "a"]), run(&["resume", "a"]), run(&["get", "a"])];
     sandboxes.extend(run(&["list"]).as_array().expect("a list").clone());
     let pushed =
         home.run(&["local", "-o", "json", "sandbox", "push", "a", "/etc/hostname", "/tmp/f"]).success();

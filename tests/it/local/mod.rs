@@ -1,5 +1,6 @@
 //! The embedded provider: real boxes, as root and as an ordinary user.
 
+mod fork;
 mod isolation;
 mod kernel;
 mod lifecycle;

@@ -1,5 +1,5 @@
-//! `fork`: boxes of the same settings as a paused one (docs/measured/createos-cli.md 4.1). Our own provider has no
-//! fork, so their files are new: what is played is the call and its answer.
+//! `fork`: copies of a paused box (docs/measured/createos-cli.md 4.1). Our own provider makes them; what is played is the
+//! call and its answer.
 
 use crate::argv::Parsed;
 use crate::{Call, backend, print};
@@ -23,9 +23,7 @@ impl Call<'_> {
         }
         let mut made = Vec::new();
         for _ in 0..count {
-            let flags = vec![("--shape".to_owned(), source["shape"].as_str().map(str::to_owned))];
-            let create = Parsed { flags, positional: Vec::new() };
-            let output = backend::capture(self.control, true, "create", &create, &[]);
+            let output = backend::ask(self.control, "fork", &[id]);
             if output.code != 0 {
                 return self.relay(&output);
             }
