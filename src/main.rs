@@ -6,6 +6,7 @@ mod base64;
 mod cli;
 mod command;
 mod config;
+mod cos;
 mod createos;
 mod duration;
 mod error;
@@ -44,9 +45,16 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
-    let outcome = match setup::shim::is_called_as_createos(args.first().map(|name| name.as_os_str())) {
-        true => setup::shim::run_as_createos(args.get(1..).unwrap_or_default()),
-        false => run(parse(&args)),
+    let name = args.first().map(|name| name.as_os_str());
+    let outcome = match () {
+        () if setup::shim::is_called_as_createos(name) => {
+            setup::shim::run_as_createos(args.get(1..).unwrap_or_default())
+        }
+        () if cos::is_called_as_cos(name) => match cli::parse_as_cos(&args) {
+            Ok(args) => cos::run(&args),
+            Err(error) => Ok(cos::wrong_use(&error)),
+        },
+        () => run(parse(&args)),
     };
     let code = outcome.unwrap_or_else(|error| {
         ui::report(&error);
@@ -60,6 +68,9 @@ fn main() -> ExitCode {
 fn parse(args: &[std::ffi::OsString]) -> cli::Cli {
     cli::parse(args).unwrap_or_else(|error| {
         let says = |at: usize, word: &str| args.get(at).is_some_and(|arg| arg == word);
+        if says(1, "cos") {
+            std::process::exit(cos::wrong_use(&error).code().into());
+        }
         if says(1, "local") {
             std::process::exit(local::wrong_use(&error, args).code().into());
         }
@@ -75,6 +86,7 @@ fn run(cli: cli::Cli) -> error::Result<Exit> {
     match cli.command {
         cli::Command::Try(args) => trial::run(&args),
         cli::Command::Setup(args) => setup::run(&args),
+        cli::Command::Cos(args) => cos::run(&args),
         cli::Command::Trust(args) => action::trust(&args),
         cli::Command::Shim(command) => shim(command),
         cli::Command::Herdr(command) => action::run(command),

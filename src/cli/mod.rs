@@ -1,5 +1,6 @@
 //! Every command line: clap derive only, no logic. A file an area; what is one struct stands here.
 
+mod cos;
 mod herdr;
 mod hint;
 mod local;
@@ -7,6 +8,9 @@ mod local;
 mod reference;
 mod setup;
 
+pub(crate) use cos::{
+    BoxArgs, CosArgs, CosVerb, DownArgs, FanoutArgs, OffloadArgs, RunArgs, ShellArgs, StatusArgs, UpArgs,
+};
 pub(crate) use herdr::{
     ApplyArgs, ClashArg, DeleteArgs, HerdrCommand, PruneArgs, UndoArgs, UploadArgs, Which,
 };
@@ -44,6 +48,8 @@ pub(crate) enum Command {
     /// The plugin's actions, for the pane that has the focus in Herdr
     #[command(subcommand)]
     Herdr(HerdrCommand),
+    /// Run a command in a box, from any terminal
+    Cos(CosArgs),
     /// Let the ignored files that this worktree's .worktreeinclude names leave with the rest
     Trust(TrustArgs),
     /// This binary under the name `createos`, for `createos sandbox setup herdr`
@@ -122,6 +128,9 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     if let Some(own) = local::own(args) {
         return Ok(Cli { command: Command::Local(LocalArgs { output: None, command: own }) });
     }
+    if let Some(verb) = cos::own(args) {
+        return Ok(Cli { command: Command::Cos(CosArgs { provider: None, verb }) });
+    }
     if let Some(own) = herdr::own(args) {
         return Ok(Cli { command: Command::Herdr(own) });
     }
@@ -137,4 +146,15 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
         return Err(command.error(ErrorKind::UnknownArgument, words));
     }
     Cli::from_arg_matches(&matches)
+}
+
+/// Reads a command line of this program under the name `cos`.
+///
+/// # Errors
+/// It cannot be read, or asks for help.
+pub(crate) fn parse_as_cos(args: &[OsString]) -> Result<CosArgs, clap::Error> {
+    let root = Cli::command();
+    let own = root.find_subcommand("cos").expect("it is one of the commands").clone();
+    let mut command = own.bin_name("cos").max_term_width(100);
+    CosArgs::from_arg_matches(&command.try_get_matches_from_mut(args)?)
 }

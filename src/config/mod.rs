@@ -3,6 +3,7 @@
 
 mod agent;
 mod allow_files;
+mod cos;
 mod define;
 mod egress;
 mod load;
@@ -15,6 +16,7 @@ mod value;
 
 pub(crate) use agent::Agent;
 pub(crate) use allow_files::AllowFiles;
+pub(crate) use cos::CosConfig;
 pub(crate) use egress::EgressRule;
 pub(crate) use names::nearest;
 pub(crate) use provider::ProviderKind;

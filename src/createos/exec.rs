@@ -141,7 +141,7 @@ impl Provider {
 }
 
 /// `bash -lc SCRIPT createos-sandbox ARGS…` in the box, behind everything that is the CLI's own.
-fn command<'a>(run: Run<'a>, id: &BoxId, script: &str, args: &[&str]) -> Run<'a> {
+pub(super) fn command<'a>(run: Run<'a>, id: &BoxId, script: &str, args: &[&str]) -> Run<'a> {
     let script = if args.is_empty() { script.to_owned() } else { format!("{UNGUARD}{script}") };
     run.args([id.as_str(), "--", "bash", "-lc", &script, NAME]).args(args.iter().map(|arg| format!("={arg}")))
 }

@@ -20,6 +20,8 @@ pub(crate) struct CreateSpec {
     pub(crate) auto_pause: Option<String>,
     /// Allowed hosts; empty allows everything.
     pub(crate) egress: Vec<String>,
+    /// Variables of every program in it; a value cannot have a comma.
+    pub(crate) env: Vec<(String, String)>,
     /// An empty network namespace; only the local provider can do that.
     pub(crate) no_network: bool,
 }
@@ -47,6 +49,13 @@ impl Provider {
                 return Err(Failure::other(VERB, format!("egress rule \"{rule}\" has a comma")));
             }
             run = run.args(["--egress", rule]);
+        }
+        for (name, value) in &spec.env {
+            // The same; and the value is nobody's to see.
+            if value.contains(',') {
+                return Err(Failure::other(VERB, format!("the value of {name} has a comma")));
+            }
+            run = run.args(["--env", &format!("{name}={value}")]);
         }
         if spec.no_network && self.kind().has().no_network {
             run = run.args(["--network", "none"]);
@@ -113,6 +122,19 @@ impl Provider {
     /// The provider's refusal.
     pub(crate) fn resume(&self, id: &BoxId) -> Result<()> {
         self.transition("resume", id)
+    }
+
+    /// Copies a paused sandbox, as it is; the copy's id.
+    ///
+    /// # Errors
+    /// The provider's refusal; one that runs is one. An answer without an id, too: then there may be a copy.
+    pub(crate) fn fork(&self, id: &BoxId) -> Result<BoxId> {
+        const VERB: &str = "sandbox fork";
+        let document = self.document(VERB, self.json(TRANSITION).args(["fork", id.as_str()]))?;
+        // An object of the service's, one with an action, or a list (docs/measured/createos-cli.md 4.1).
+        let made = document.get(0).unwrap_or(&document);
+        let id = json::text(made, "id").ok_or_else(|| Failure::other(VERB, "the answer names no box"))?;
+        id.parse().map_err(|error| Failure::other(VERB, format!("{error}")))
     }
 
     fn transition(&self, verb: &str, id: &BoxId) -> Result<()> {

@@ -186,6 +186,16 @@ impl Provider {
         }
     }
 
+    /// Whether calls end early now.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// The flag whose raising ends calls early.
+    pub(super) fn stopped(&self) -> Option<Arc<AtomicBool>> {
+        self.stop.clone()
+    }
+
     /// A variable as the provider's calls have it.
     pub(super) fn variable(&self, name: &str) -> Option<OsString> {
         let own = self.env.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone());

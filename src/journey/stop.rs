@@ -5,13 +5,14 @@ use crate::error::{Error, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Raised by the first of the signals; calls that watch the flag end within a moment.
 pub(crate) struct Stop {
     raised: Arc<AtomicBool>,
+    signal: Arc<AtomicI32>,
     why: &'static str,
     handle: Handle,
     thread: Option<JoinHandle<()>>,
@@ -30,10 +31,11 @@ impl Stop {
         let mut signals = Signals::new([SIGHUP, SIGTERM, SIGINT])
             .map_err(|source| Error::failed(format!("signals cannot be watched: {source}")))?;
         let handle = signals.handle();
-        let raised = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&raised);
+        let (raised, signal) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicI32::new(0)));
+        let (flag, number) = (Arc::clone(&raised), Arc::clone(&signal));
         let thread = std::thread::spawn(move || {
-            if signals.forever().next().is_some() {
+            if let Some(first) = signals.forever().next() {
+                number.store(first, Ordering::SeqCst);
                 flag.store(true, Ordering::SeqCst);
                 // Nobody may read our screen any more; the record says what is left to do.
                 if let Err(error) = at_once() {
@@ -41,11 +43,16 @@ impl Stop {
                 }
             }
         });
-        Ok(Self { raised, why, handle, thread: Some(thread) })
+        Ok(Self { raised, signal, why, handle, thread: Some(thread) })
     }
 
     pub(crate) fn raised(&self) -> bool {
         self.raised.load(Ordering::SeqCst)
+    }
+
+    /// The signal that came.
+    pub(crate) fn signal(&self) -> Option<i32> {
+        Some(self.signal.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
     }
 
     /// # Errors

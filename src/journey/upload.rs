@@ -4,9 +4,10 @@ use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
 use crate::merge::{self, Ledger, Remote};
 use crate::worktree::{self, Packed, Progress, Selection};
-use crate::{command, random, ui};
+use crate::{random, ui};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +22,7 @@ pub(crate) struct Upload {
 
 impl Upload {
     /// Packs the selection into a file without a name in `folder`, of so many bytes at most, until `stop` is raised.
+    /// `help` says what to do about more.
     ///
     /// # Errors
     /// The archive is larger, it was stopped, or the disk fails.
@@ -29,18 +31,15 @@ impl Upload {
         folder: &Path,
         largest: u64,
         stop: Arc<AtomicBool>,
+        help: &dyn Fn() -> String,
         progress: Progress<'_>,
     ) -> Result<Self> {
         let file = tempfile::tempfile_in(folder).at("create a file in", folder)?;
         let mut out = Bounded { file, left: largest, full: false, stop };
         let packed = worktree::pack(selection, &mut out, progress);
         if out.full {
-            return Err(Error::failed(format!("the upload is larger than {}", ui::bytes(largest))).help(
-                format!(
-                    "leave large files out with excludes in config.json; see them with: {}",
-                    command::action("upload").flag("--dry-run")
-                ),
-            ));
+            let error = Error::failed(format!("the upload is larger than {}", ui::bytes(largest)));
+            return Err(error.help(help()));
         }
         let place = format!("/tmp/createos-sandbox-{}.tgz", random::hex(8));
         Ok(Self { packed: packed?, archive: out.file, place })
@@ -55,18 +54,19 @@ impl Upload {
         Ok(&mut self.archive)
     }
 
+    /// Where the archive lands in the box.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
+    }
+
     /// Brings the archive into the box. `progress` gets the bytes that have left, now and then.
     ///
     /// # Errors
     /// The transfer failed.
-    pub(crate) fn push(
-        &mut self,
-        remote: &mut dyn Remote,
-        progress: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<()> {
-        let (place, step) = (self.place.clone(), (self.packed.archive_bytes / 100).max(64 * 1024));
-        let mut sent = Sent { file: self.archive()?, progress, step, done: 0, told: 0 };
-        remote.push(&mut sent, &place)
+    pub(crate) fn push(&self, remote: &mut dyn Remote, progress: &mut (dyn FnMut(u64) + Send)) -> Result<()> {
+        let step = (self.packed.archive_bytes / 100).max(64 * 1024);
+        let mut sent = Sent { file: &self.archive, progress, step, done: 0, told: 0 };
+        remote.push(&mut sent, &self.place)
     }
 
     /// Makes a workspace of it with one baseline commit, and begins the record of what comes home. `progress` gets how
@@ -88,7 +88,7 @@ impl Upload {
 
 /// The archive on its way, and how much of it has left.
 struct Sent<'a> {
-    file: &'a mut File,
+    file: &'a File,
     progress: &'a mut (dyn FnMut(u64) + Send),
     step: u64,
     done: u64,
@@ -97,7 +97,8 @@ struct Sent<'a> {
 
 impl Read for Sent<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(buffer)?;
+        // By place: the same archive may be on its way to several boxes.
+        let count = self.file.read_at(buffer, self.done)?;
         self.done += count as u64;
         if self.done - self.told >= self.step {
             self.told = self.done;
@@ -150,8 +151,10 @@ mod tests {
         let worktree = Worktree::discover(Path::new("git"), &top).unwrap();
         let selection = worktree::select(&worktree, &Rules::default()).unwrap();
         let stopped = Arc::new(AtomicBool::new(false));
-        let pack =
-            |largest| Upload::pack(&selection, dir.path(), largest, Arc::clone(&stopped), &mut |_, _| {});
+        let help = || "leave some out with excludes".to_owned();
+        let pack = |largest| {
+            Upload::pack(&selection, dir.path(), largest, Arc::clone(&stopped), &help, &mut |_, _| {})
+        };
 
         let mut upload = pack(u64::MAX).unwrap();
         let bytes = upload.packed.archive_bytes;

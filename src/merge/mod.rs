@@ -1,6 +1,7 @@
 //! Work coming home: base lists, three ways by path, judgement, patches.
 
 mod case;
+mod delivery;
 mod elsewhere;
 mod export;
 mod fate;
@@ -30,6 +31,7 @@ mod undo;
 mod verdict;
 
 pub(crate) use case::Filters;
+pub(crate) use delivery::Delivery;
 pub(crate) use elsewhere::{Elsewhere, elsewhere};
 pub(crate) use export::export;
 pub(crate) use fate::{Fate, Judged, OnClash, Settled};

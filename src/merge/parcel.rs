@@ -122,7 +122,7 @@ pub(super) fn read(
 }
 
 /// The tar in a parcel: as it is, or in gzip.
-fn unpacked(mut file: File) -> std::io::Result<Box<dyn Read>> {
+pub(super) fn unpacked(mut file: File) -> std::io::Result<Box<dyn Read>> {
     let mut mark = Vec::new();
     (&mut file).take(2).read_to_end(&mut mark)?;
     file.rewind()?;
@@ -134,7 +134,7 @@ fn damaged(source: std::io::Error) -> Bad {
     Bad::Refused(lying(format!("its parcel cannot be read: {source}")))
 }
 
-fn long(entry: &mut impl Read) -> Result<Vec<u8>, Bad> {
+pub(super) fn long(entry: &mut impl Read) -> Result<Vec<u8>, Bad> {
     let mut name = Vec::new();
     entry.take(NAME_LIMIT + 1).read_to_end(&mut name).map_err(damaged)?;
     if name.len() as u64 > NAME_LIMIT {

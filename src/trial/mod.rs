@@ -63,7 +63,8 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
     interrupt.check()?;
     steps.done("create", &name);
 
-    let mut upload = Upload::pack(&selection, stage.path(), u64::MAX, interrupt.flag(), &mut |_, _| {})?;
+    let mut upload =
+        Upload::pack(&selection, stage.path(), u64::MAX, interrupt.flag(), &String::new, &mut |_, _| {})?;
     let home = match made_up {
         true => source.root().to_path_buf(),
         false => source::copy(&git, upload.archive()?, &stage.path().join("copy"), interrupt)?,
@@ -132,6 +133,7 @@ fn create(stage: &Stage) -> Result<(BoxId, String)> {
         rootfs: None,
         auto_pause: None,
         egress: Vec::new(),
+        env: Vec::new(),
         no_network: true,
     })?;
     Ok((id, name.to_string()))

@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// The worktree's top folder cannot be opened.
     pub(super) fn new(selection: &'a Selection) -> Result<Self> {
-        let root = selection.worktree.root();
+        let root = &*selection.root;
         let below = Below::new(root).map_err(|source| Error::io("open", root, &source))?;
         Ok(Self { selection, below, contents: Vec::new() })
     }
@@ -161,7 +161,7 @@ pub(super) fn disturb(selection: &Selection, path: &RelPath, attempt: u8) {
     #[cfg(debug_assertions)]
     if let Some(wish) = std::env::var_os("CREATEOS_SANDBOX_DISTURB") {
         use std::os::unix::ffi::OsStrExt;
-        let file = selection.worktree.root().join(path.as_path());
+        let file = selection.root.join(path.as_path());
         let wish = wish.as_bytes().strip_suffix(path.as_bytes());
         let append = || {
             std::fs::OpenOptions::new()

@@ -10,12 +10,12 @@ use crate::error::Result;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The files that may leave, judged by name only: their contents are judged while they are packed.
 #[derive(Debug)]
 pub(crate) struct Selection {
-    pub(super) worktree: Worktree,
+    pub(super) root: PathBuf,
     /// In the order of their bytes, each once.
     pub(super) files: Vec<RelPath>,
     pub(super) allowed: HashSet<RelPath>,
@@ -23,6 +23,8 @@ pub(crate) struct Selection {
     pub(super) depends: HashMap<RelPath, &'static Deny>,
     /// In the index with the skip-worktree bit: no surprise when they are not on disk.
     pub(super) skipped: HashSet<RelPath>,
+    /// Those that git does not track.
+    pub(super) untracked: HashSet<RelPath>,
     /// What stays home for its name, with the reason.
     pub(crate) stayed: Vec<Stayed>,
     /// What leaves although a filter of names would keep it, and what lets it.
@@ -41,6 +43,26 @@ pub(crate) enum Lifted {
 }
 
 impl Selection {
+    /// Nothing yet of the folder `root`.
+    pub(super) fn of(root: &Path, rules: &Rules) -> Self {
+        Self {
+            root: root.to_path_buf(),
+            files: Vec::new(),
+            allowed: rules.allow_secrets.iter().cloned().collect(),
+            depends: HashMap::new(),
+            skipped: HashSet::new(),
+            untracked: HashSet::new(),
+            stayed: Vec::new(),
+            let_through: BTreeMap::new(),
+            idle: Vec::new(),
+        }
+    }
+
+    /// The folder that the files are in.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The files that may leave, in the order of their bytes.
     pub(crate) fn files(&self) -> &[RelPath] {
         &self.files
@@ -65,16 +87,7 @@ pub(crate) fn select(worktree: &Worktree, rules: &Rules) -> Result<Selection> {
         None => {}
     }
     let mut used = vec![false; rules.allow_files.len()];
-    let mut selection = Selection {
-        worktree: worktree.clone(),
-        files: Vec::new(),
-        allowed: rules.allow_secrets.iter().cloned().collect(),
-        depends: HashMap::new(),
-        skipped: HashSet::new(),
-        stayed: Vec::new(),
-        let_through: BTreeMap::new(),
-        idle: Vec::new(),
-    };
+    let mut selection = Selection::of(worktree.root(), rules);
     for name in &listing.names {
         let shown = Path::new(OsStr::from_bytes(name));
         if listing.in_submodule(name) {
@@ -116,6 +129,9 @@ pub(crate) fn select(worktree: &Worktree, rules: &Rules) -> Result<Selection> {
             }
             if listing.skipped.contains(&name[..]) {
                 selection.skipped.insert(path.clone());
+            }
+            if listing.untracked.contains(&name[..]) {
+                selection.untracked.insert(path.clone());
             }
             if let ByName::Depends(denied) = named {
                 selection.depends.insert(path.clone(), denied);
@@ -173,6 +189,8 @@ struct Listing {
     names: BTreeSet<Vec<u8>>,
     submodules: HashSet<Vec<u8>>,
     skipped: HashSet<Vec<u8>>,
+    /// Neither tracked nor ignored.
+    untracked: HashSet<Vec<u8>>,
     ignored: HashSet<Vec<u8>>,
     /// Ignored and untracked, and named by a `.worktreeinclude` that counts.
     included: HashSet<Vec<u8>>,
@@ -198,7 +216,8 @@ impl Listing {
         for record in records(&index?) {
             listing.add_index(record);
         }
-        listing.names.extend(records(&untracked?).map(<[u8]>::to_vec));
+        listing.untracked.extend(records(&untracked?).map(<[u8]>::to_vec));
+        listing.names.extend(listing.untracked.iter().cloned());
         listing.ignored.extend(records(&ignored?).map(<[u8]>::to_vec));
         Ok(listing)
     }

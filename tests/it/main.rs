@@ -11,6 +11,8 @@ mod architecture;
 mod cli;
 mod commands;
 #[cfg(target_os = "linux")]
+mod cos;
+#[cfg(target_os = "linux")]
 mod createos_contract;
 mod documents;
 mod herdr_contract;

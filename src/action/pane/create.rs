@@ -33,6 +33,7 @@ pub(crate) fn create(
             rootfs: config.rootfs.as_ref().map(|rootfs| rootfs.as_str().into()),
             auto_pause: Some(config.auto_pause.as_str().into()),
             egress: config.egress.iter().map(|rule| rule.as_str().into()).collect(),
+            env: Vec::new(),
             no_network: false,
         };
         match provider.create(&spec) {

@@ -104,6 +104,12 @@ const LARGEST: u64 = 500_000_000;
 /// How many names of what stayed home are said.
 const NAMED: usize = 5;
 
+/// What to do about an upload that is too large.
+fn leave_out() -> String {
+    let list = command::action("upload").flag("--dry-run");
+    format!("leave large files out with excludes in config.json; see them with: {list}")
+}
+
 struct Provision<'a> {
     context: &'a ActionContext,
     record: &'a mut Record,
@@ -133,7 +139,7 @@ impl<'a> Provision<'a> {
     }
 
     fn run(mut self) -> Result<StartOutcome> {
-        let mut upload = self.pack()?;
+        let upload = self.pack()?;
         self.stop.check()?;
         self.warn_about_egress();
 
@@ -179,9 +185,10 @@ impl<'a> Provision<'a> {
         let total = ui::count(selection.files().len() as u64, "file");
         let folder = self.context.store.folder();
         let steps = &mut self.steps;
-        let upload = Upload::pack(&selection, folder, LARGEST, self.stop.flag(), &mut |done, bytes| {
-            steps.progress(&format!("packing {total}: {done} done, {}", ui::bytes(bytes)));
-        })?;
+        let upload =
+            Upload::pack(&selection, folder, LARGEST, self.stop.flag(), &leave_out, &mut |done, bytes| {
+                steps.progress(&format!("packing {total}: {done} done, {}", ui::bytes(bytes)));
+            })?;
         if upload.packed.base.is_empty() {
             return Err(Error::failed("no file of this worktree may be uploaded")
                 .help(format!("see why with: {}", command::action("upload").flag("--dry-run"))));

@@ -8,15 +8,12 @@ use crate::error::{Error, IoContext, Result};
 use crate::exit::Exit;
 use crate::paths::Paths;
 use crate::state::Store;
-use crate::worktree::{self, Exclude, INCLUDE, Lifted, Packed, Reason, RelPath, Selection, Worktree};
-use crate::{command, ui};
+use crate::worktree::{self, Exclude, Lifted, Packed, RelPath, Selection, Worktree};
+use crate::{command, journey, ui};
 use serde_json::{Value, json};
 use std::io::BufWriter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-
-/// As in `999.9 MB`.
-const WIDEST_SIZE: usize = 8;
 
 /// Runs it in the current folder.
 ///
@@ -70,7 +67,7 @@ fn run(args: &UploadArgs) -> Result<()> {
         ui::line(document(&selection, &worktree, &packed, args.output.as_deref()).to_string());
     } else if !to_stdout {
         match &args.output {
-            None => list(&selection, &worktree, &packed),
+            None => journey::list(&selection, &packed, "worktree", "config.json"),
             Some(output) => written(&packed, output),
         }
     }
@@ -107,84 +104,17 @@ fn with_progress<T>(selection: &Selection, act: impl FnOnce(&mut (dyn FnMut(u64,
 }
 
 fn written(packed: &Packed, output: &Path) {
-    ui::line(format!("wrote    {}, {}", shown(output), ui::bytes(packed.archive_bytes)));
+    ui::line(format!(
+        "wrote    {}, {}",
+        ui::visible_line(&output.to_string_lossy()),
+        ui::bytes(packed.archive_bytes)
+    ));
     ui::line(format!("leaves   {}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes)));
     if !packed.stayed.is_empty() {
         let stay = ui::count(packed.stayed.len() as u64, "file");
         ui::line(format!("stays    {stay}; see why with: {}", command::action("upload").flag("--dry-run")));
     }
     ui::line(format!("digest   {}", packed.digest));
-}
-
-fn list(selection: &Selection, worktree: &Worktree, packed: &Packed) {
-    let gone = |reason| reason == Reason::Missing;
-    // One column for both lists, as wide as a size or the longest reason.
-    let reasons = packed.stayed.iter().filter(|stayed| !gone(stayed.reason));
-    let width = reasons.map(|stayed| stayed.reason.words().len()).max().unwrap_or(0).max(WIDEST_SIZE);
-    for ((path, entry), size) in packed.base.iter().zip(&packed.sizes) {
-        ui::line(format!(
-            "  leaves   {:>width$}  {}{}{}",
-            ui::bytes(*size),
-            shown(path.as_path()),
-            mark(entry.kind),
-            lifted(selection.let_through.get(path))
-        ));
-    }
-    for stayed in packed.stayed.iter().filter(|stayed| !gone(stayed.reason)) {
-        let place = match stayed.line {
-            Some(line) => format!("{}:{line}", shown(&stayed.path)),
-            None => shown(&stayed.path),
-        };
-        let rule = match stayed.kind {
-            Some(kind) => format!("{kind}, rule {}", stayed.rule),
-            None => format!("rule {}", escaped(&stayed.rule)),
-        };
-        ui::line(format!("  stays    {:<width$}  {place}    ({rule})", stayed.reason.words()));
-    }
-    let missing = packed.stayed.iter().filter(|stayed| gone(stayed.reason)).count() as u64;
-    let stay = packed.stayed.len() as u64 - missing;
-    if packed.files + stay > 0 {
-        ui::line("");
-    }
-    ui::line(format!("worktree {}", shown(worktree.root())));
-    ui::line(format!("leaves   {}, {}", ui::count(packed.files, "file"), ui::bytes(packed.bytes)));
-    ui::line(format!("stays    {}", ui::count(stay, "file")));
-    if missing > 0 {
-        ui::line(format!("missing  {} in the index but not on disk", ui::count(missing, "file")));
-    }
-    ui::line(format!("digest   {}", packed.digest));
-    if packed.stayed.iter().any(|stayed| stayed.reason == Reason::Secret) {
-        ui::line("help: a hit that is no secret leaves with \"allowSecrets\": [\"PATH\"] in config.json");
-    }
-    if packed.stayed.iter().any(|stayed| stayed.reason == Reason::Include) {
-        ui::line(format!("help: what {INCLUDE} names leaves after your yes: {}", command::own(["trust"])));
-    }
-}
-
-/// What lets a file through that a filter of names would keep.
-fn lifted(lifted: Option<&Lifted>) -> String {
-    match lifted {
-        None => String::new(),
-        Some(Lifted::Allowed(entry)) => format!("    (allowed: allowFiles {})", escaped(entry)),
-        Some(Lifted::Included) => format!("    (included: {INCLUDE})"),
-    }
-}
-
-fn mark(kind: worktree::FileKind) -> &'static str {
-    match kind {
-        worktree::FileKind::File => "",
-        worktree::FileKind::Executable => " (executable)",
-        worktree::FileKind::Link => " (link)",
-    }
-}
-
-fn shown(path: &Path) -> String {
-    escaped(&path.to_string_lossy())
-}
-
-/// On one line, whatever the name holds.
-fn escaped(text: &str) -> String {
-    ui::visible(text).replace('\n', "\\n")
 }
 
 fn document(selection: &Selection, worktree: &Worktree, packed: &Packed, output: Option<&Path>) -> Value {

@@ -165,6 +165,17 @@ fn the_documents_of_local_boxes_are_as_described() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn the_document_of_cos_is_as_described() {
+    let cos = crate::cos::Cos::local();
+    let none = cos.run(&["status", "--json"]).success().json();
+    let _ = cos.run(&["up"]).success();
+    let _ = cos.run(&["fork"]).success();
+    let _ = cos.run(&["offload", "-K", ".", "false"]);
+    all_are_documented("cos status", &[none, cos.run(&["status", "--json"]).success().json()]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn the_result_lines_of_the_actions_are_as_described() {
     use crate::actions::world::{World, typed};
     let mut world = World::new();

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 const PROGRAMS: [&str; 3] = ["createos-sandbox", "createos", "herdr"];
 
 /// What may stand behind our own name.
-const AREAS: [&str; 8] = ["setup", "herdr", "shim", "try", "local", "completions", "man", "version"];
+const AREAS: [&str; 9] = ["setup", "herdr", "shim", "try", "local", "cos", "completions", "man", "version"];
 
 /// The commands in a fix, a hint or a last line: what stands at the end of a line, alone or behind a colon.
 pub fn commands(text: &str) -> Vec<String> {
@@ -135,7 +135,7 @@ pub fn are_commands(output: &str) {
     static SEEN: Mutex<BTreeSet<Vec<String>>> = Mutex::new(BTreeSet::new());
     // A line of a document is no line to copy from, and a usage is no command.
     let is_prose = |line: &&str| {
-        let line = line.trim_start();
+        let line = line.trim_start_matches("cos: ").trim_start();
         !line.starts_with(['{', '"', '+', '-'])
             && !line.starts_with("Usage: ")
             && !line.starts_with(super::RESULT)

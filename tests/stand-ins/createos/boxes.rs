@@ -15,6 +15,15 @@ impl Call<'_> {
             let name = parsed.one("--name").unwrap_or_default();
             return self.fail("conflict", &format!("a sandbox with the name {name} already exists"));
         }
+        // The service counts and makes in one step.
+        let counting = std::fs::File::create(self.control.file("counting")).expect("a file");
+        if let Some(most) = self.control.cap {
+            counting.lock().expect("a lock");
+            let listed = backend::ask(self.control, "list", &[]).json();
+            if listed.as_array().is_some_and(|boxes| boxes.len() >= most) {
+                return self.fail("forbidden", &format!("sandbox limit reached ({most})"));
+            }
+        }
         let mut kept = parsed.clone();
         // Its network is the service's, which no box of ours could play.
         kept.flags.retain(|(name, _)| name != "--egress");

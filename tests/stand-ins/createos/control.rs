@@ -44,6 +44,12 @@ pub(crate) struct Control {
     /// Seconds of silence after which something on the way cuts an exec, whose command is killed then.
     #[serde(default)]
     pub(crate) idle_cut: Option<u64>,
+    /// After so many bytes each stream of a followed run is cut, one after the other.
+    #[serde(default)]
+    pub(crate) cuts: Vec<u64>,
+    /// So many boxes at once are all that the account may have.
+    #[serde(default)]
+    pub(crate) cap: Option<usize>,
     /// Seconds between the heartbeats of a streamed exec; 0: this service sends none.
     #[serde(default = "heartbeat")]
     pub(crate) heartbeat: u64,
@@ -181,6 +187,15 @@ impl Control {
         (0..most).any(|n| {
             let used = self.folder.join(format!("{what}.{n}"));
             std::fs::File::options().write(true).create_new(true).open(used).is_ok()
+        })
+    }
+
+    /// Where the next stream is cut. Files count, as for [`Control::take`].
+    pub(crate) fn next_cut(&self) -> Option<u64> {
+        std::fs::create_dir_all(self.folder.join("cut")).expect("a folder");
+        self.cuts.iter().enumerate().find_map(|(n, cut)| {
+            let used = self.folder.join(format!("cut/{n}"));
+            std::fs::File::options().write(true).create_new(true).open(used).is_ok().then_some(*cut)
         })
     }
 

@@ -99,10 +99,21 @@ impl Call<'_> {
         let (mut out, mut err) = (Text::default(), Text::default());
         let (mut shown, mut told) = (false, Vec::new());
         let is_cut = self.control.take("stream_cut");
+        let follows = self.argv.command.iter().any(|word| word.contains("base64 -w"));
+        let mut left = if follows { self.control.next_cut() } else { None };
         loop {
             match receive(frames, cut.map(|limit| Instant::now() + limit)) {
                 Ok(Frame::Out(bytes)) => {
                     shown |= !bytes.is_empty();
+                    if let Some(most) = left {
+                        let part = &bytes[..bytes.len().min(usize::try_from(most).unwrap_or(usize::MAX))];
+                        left = Some(most - part.len() as u64);
+                        if left == Some(0) {
+                            let _closed_pipe = std::io::stdout().write_all(part);
+                            kill(&mut child);
+                            return 0;
+                        }
+                    }
                     let written = std::io::stdout().write_all(out.take(&bytes).as_bytes());
                     if is_cut || written.is_err() {
                         // A closed pipe ends the real program by its signal.
