@@ -6,7 +6,7 @@ mod traces;
 
 use super::hands::{Hands, keys};
 use crate::support::{
-    Home, Repo, binary, eventually, generation, outcome, real_herdr, result_line, stand_in,
+    Home, Repo, binary, eventually, generation, outcome, real_herdr, rest, result_line, stand_in,
 };
 use serde_json::{Map, Value, json};
 use std::cell::{RefCell, RefMut};
@@ -214,11 +214,12 @@ impl World {
         hands.press(action);
         let began = Instant::now();
         loop {
+            let look = Instant::now();
             if let Some(id) = self.log_ids(action).into_iter().find(|id| !before.contains(id)) {
                 return id;
             }
             assert!(began.elapsed() < LONG, "the key of {action} runs nothing:\n{}", hands.screen());
-            std::thread::sleep(Duration::from_millis(50));
+            rest(look);
         }
     }
 
@@ -238,13 +239,14 @@ impl World {
     pub fn wait(&self, log_id: &str) -> Done {
         let began = Instant::now();
         loop {
+            let look = Instant::now();
             let logs = self.logs();
             let log = logs.iter().find(|log| log["log_id"] == log_id).expect("the log entry");
             if log["status"] != "running" {
                 return done(log);
             }
             assert!(began.elapsed() < 2 * LONG, "{log_id} still runs");
-            std::thread::sleep(Duration::from_millis(50));
+            rest(look);
         }
     }
 

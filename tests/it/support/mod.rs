@@ -284,8 +284,19 @@ fn open_to_all(path: &Path) -> bool {
 #[track_caller]
 pub fn eventually(what: &str, limit: Duration, mut check: impl FnMut() -> bool) {
     let started = Instant::now();
-    while !check() {
+    loop {
+        let began = Instant::now();
+        if check() {
+            return;
+        }
         assert!(started.elapsed() < limit, "did not happen within {limit:?}: {what}");
-        std::thread::sleep(Duration::from_millis(20));
+        rest(began);
     }
+}
+
+/// Waits before the next look, three times as long as the one that began then has taken: one that starts a program
+/// takes the processor from what it waits for.
+pub fn rest(began: Instant) {
+    let shortest = Duration::from_millis(20);
+    std::thread::sleep((began.elapsed() * 3).clamp(shortest, 15 * shortest));
 }

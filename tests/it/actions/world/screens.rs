@@ -1,7 +1,7 @@
 //! What is on the screens, and what is typed there: panes, popups, toasts.
 
 use super::{CALM, LONG, World, processes::running};
-use crate::support::{eventually, outcome, printed, real_herdr};
+use crate::support::{eventually, outcome, printed, real_herdr, rest};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -45,12 +45,13 @@ impl World {
     pub fn sees(&self, pane: &str, text: &str) {
         let began = Instant::now();
         loop {
+            let look = Instant::now();
             let screen = self.screen(pane);
             if unbroken(&screen).contains(&unbroken(text)) {
                 return;
             }
             assert!(began.elapsed() < LONG, "[{text}] is not on the screen of {pane}:\n{screen}");
-            std::thread::sleep(Duration::from_millis(50));
+            rest(look);
         }
     }
 
