@@ -1,8 +1,8 @@
 //! The documents cannot rot: what they show, list and describe is what the program does.
 
+mod compared;
 mod examples;
 mod json;
-mod known_problems;
 mod links;
 mod measured;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! docs/known-problems.md: each row stands on tests, which are named here.
+//! docs/compared.md: each row stands on tests, which are named here.
 
 use std::path::Path;
 
@@ -123,9 +123,9 @@ fn sources(folder: &Path) -> String {
 }
 
 #[test]
-fn each_known_problem_has_its_tests() {
+fn each_row_has_its_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = super::document("docs/known-problems.md");
+    let page = super::document("docs/compared.md");
     let rows: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("| ")).skip(1).collect();
     let sources = sources(&root.join("src")) + &sources(&root.join("tests"));
     assert_eq!(rows.len(), ROWS.len(), "a row without tests, or tests without a row");
