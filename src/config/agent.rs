@@ -32,6 +32,9 @@ pub(crate) struct AgentSpec {
     pub(crate) args: Vec<String>,
     /// The official installer, as text for a shell in the box; none when nothing is installed.
     pub(crate) install: Option<String>,
+    /// Programs that the installer needs in the box.
+    #[serde(default = "curl")]
+    pub(crate) needs: Vec<String>,
     /// Variables that the installer needs to ask nothing.
     #[serde(default)]
     pub(crate) environment: BTreeMap<String, String>,
@@ -43,6 +46,11 @@ pub(crate) struct AgentSpec {
     /// Whether it talks to a model provider of the user's choice.
     #[serde(default)]
     pub(crate) provider: bool,
+}
+
+/// What most installers are fetched with.
+fn curl() -> Vec<String> {
+    vec!["curl".into()]
 }
 
 /// A host that an agent has to do with.
@@ -174,10 +182,17 @@ mod tests {
     }
 
     #[test]
-    fn the_installers_host_is_among_the_hosts() {
+    fn the_installers_host_is_among_the_hosts_or_its_registrys() {
         for spec in Agent::all().map(Agent::spec) {
             let Some(install) = &spec.install else { continue };
-            let host = install.split("https://").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
+            let host = install.split("https://").nth(1).and_then(|rest| rest.split('/').next());
+            let Some(host) = host else {
+                // A package manager: it is in the box, and its registry is asked of it.
+                let tool = install.split(' ').next().unwrap();
+                assert_eq!(spec.registry.as_deref(), Some(tool), "{install}");
+                assert!(spec.needs.iter().any(|need| need == tool), "{install}");
+                continue;
+            };
             let known = spec.hosts.iter().find(|known| known.host == host).unwrap();
             assert_eq!((known.used_for, known.source), (HostUse::Installer, HostSource::Command), "{host}");
         }
@@ -186,16 +201,16 @@ mod tests {
     #[test]
     fn an_agent_is_of_no_use_without_its_own_host_or_a_providers() {
         for spec in Agent::all().map(Agent::spec).filter(|spec| spec.install.is_some()) {
-            let own = spec.hosts.iter().any(|known| known.used_for == HostUse::Agent);
+            let own = spec.hosts.iter().any(|known| known.used_for != HostUse::Extra);
             assert!(own || spec.provider, "{}", spec.title);
             assert!(spec.installer_hosts().count() <= spec.needed_hosts().count());
         }
     }
 
     #[test]
-    fn an_unknown_agent_is_told_the_six_and_the_nearest() {
+    fn an_unknown_agent_is_told_all_and_the_nearest() {
         let error = "claude".parse::<Agent>().unwrap_err();
-        assert!(error.message().contains("claude-code, codex, opencode, pi, cursor, shell"), "{error}");
+        assert!(error.message().contains("claude-code, codex, opencode, pi, cursor, gemini, copilot, qwen, amp, shell"), "{error}");
         assert_eq!("codx".parse::<Agent>().unwrap_err().hints(), ["did you mean codex?"]);
     }
 }

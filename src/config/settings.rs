@@ -162,7 +162,7 @@ mod tests {
     fn what_is_wrong_is_said_with_its_place() {
         insta::assert_snapshot!(bad("{\n  \"agnet\": \"codex\"\n}"), @r#"2:9: unknown key "agnet"; did you mean "agent"?"#);
         insta::assert_snapshot!(bad("{\n  \"token\": \"x\"\n}"), @r#"2:9: unknown key "token""#);
-        insta::assert_snapshot!(bad("{ \"agent\": \"bash\" }"), @r#"1:19: "agent": unknown agent "bash"; pick one of: claude-code, codex, opencode, pi, cursor, shell"#);
+        insta::assert_snapshot!(bad("{ \"agent\": \"bash\" }"), @r#"1:19: "agent": unknown agent "bash"; pick one of: claude-code, codex, opencode, pi, cursor, gemini, copilot, qwen, amp, shell"#);
         insta::assert_snapshot!(bad("{ \"egress\": \"github.com\" }"), @r#"1:26: "egress": expected a list of texts, found a text"#);
         insta::assert_snapshot!(bad("{ \"rootfs\": null }"), @r#"1:18: "rootfs": expected a text, found null"#);
         insta::assert_snapshot!(bad("{ \"allowSecrets\": [\"../x\"] }"), @r#"1:28: "allowSecrets": "../x" is a path that leaves the worktree"#);

@@ -51,7 +51,7 @@ pub(crate) fn install(
     steps: &mut Steps,
 ) -> Result<Installed> {
     let (spec, kind) = (agent.spec(), remote.provider.kind());
-    needed(remote, if spec.install.is_some() { &["git", "tar"] } else { &["git"] })?;
+    needed(remote, agent, if spec.install.is_some() { &["git", "tar"] } else { &["git"] })?;
     if let Some(program) = find(remote, agent)? {
         return Ok(with_version(remote, agent, program, true));
     }
@@ -59,7 +59,7 @@ pub(crate) fn install(
         let error = Error::failed(format!("the box has no {}", spec.program));
         return Err(error.help(where_it_comes_from(kind, "the agent")));
     };
-    needed(remote, &["curl"])?;
+    needed(remote, agent, &spec.needs.iter().map(String::as_str).collect::<Vec<_>>())?;
     // A host that the list does not name will not work later either.
     let hopeless = egress.is_empty() || !blocked(agent, egress).is_empty();
     let mut pauses = if hopeless { [].iter() } else { PAUSES.iter() };
@@ -103,15 +103,20 @@ fn where_it_comes_from(provider: ProviderKind, programs: &str) -> String {
     format!("use an image that has {programs}: {another_image}")
 }
 
-fn needed(ProviderBox { provider, id, .. }: &ProviderBox, programs: &[&str]) -> Result<()> {
+fn needed(
+    ProviderBox { provider, id, .. }: &ProviderBox,
+    agent: Agent,
+    programs: &[&str],
+) -> Result<()> {
     let said = provider.exec_asking(id, NEEDED, programs, Duration::from_secs(60))?;
     let text = said.text();
     let missing: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("MISSING ")).collect();
     if missing.is_empty() {
         return Ok(());
     }
+    let all = agent.spec().needs.join(", ");
     Err(Error::failed(format!("the box has no {}", missing.join(", no ")))
-        .help(where_it_comes_from(provider.kind(), "bash, git, tar and curl")))
+        .help(where_it_comes_from(provider.kind(), &format!("bash, git, tar, {all}"))))
 }
 
 fn find(ProviderBox { provider, id, .. }: &ProviderBox, agent: Agent) -> Result<Option<String>> {
@@ -189,6 +194,11 @@ fn missing(agent: Agent, code: i32, egress: &[EgressRule], provider: ProviderKin
         _ => format!("the installer of {} failed with exit code {code}", spec.title),
     });
     let blocked = blocked(agent, egress);
+    let tool = spec.registry.as_ref().filter(|_| !egress.is_empty() && blocked.is_empty());
+    let error = tool.iter().fold(error, |error, tool| {
+        let ask = command::program(tool.as_str(), ["config", "get", "registry"]);
+        error.help(format!("egress in config.json has to let the host of this pass: {ask}"))
+    });
     if blocked.is_empty() {
         return error.help(match provider.has().images {
             true => "use an image that has the agent, or try again",

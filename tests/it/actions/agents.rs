@@ -22,7 +22,13 @@ printf '#!/bin/bash\n[ "$1" = --version ] && echo 2.1.245 && exit\necho "the age
 chmod +x {folder}/{program}
 echo installed {program}
 EOF
-chmod +x ~/.local/bin/curl"#
+chmod +x ~/.local/bin/curl
+cat > ~/.local/bin/npm <<'EOF'
+#!/bin/sh
+echo "$*" >> ~/asked
+exec sh ~/installer
+EOF
+chmod +x ~/.local/bin/npm; ln -sf /bin/true ~/.local/bin/node"#
     )
 }
 
@@ -41,6 +47,10 @@ fn every_agent_is_installed_by_its_own_installer_and_herdr_lists_it_while_it_is_
         ("opencode", "opencode", "opencode", "~/.opencode/bin", "https://opencode.ai/install"),
         ("pi", "pi", "pi", "~/.pi/bin", "https://pi.dev/install.sh"),
         ("cursor", "cursor", "cursor-agent", "~/.cursor/bin", "https://cursor.com/install"),
+        ("gemini", "gemini", "gemini", "~/.local/bin", "--global --prefix /home/agent/.local @google/gemini-cli"),
+        ("copilot", "copilot", "copilot", "~/.local/bin", "https://gh.io/copilot-install"),
+        ("qwen", "qwen", "qwen", "~/.local/bin", "--global --prefix /home/agent/.local @qwen-code/qwen-code"),
+        ("amp", "amp", "amp", "~/.amp/bin", "https://ampcode.com/install.sh"),
     ] {
         let mut world = World::with_config(json!({ "agent": agent }));
         world.script("image", json!(image(program, folder, 0)));
@@ -163,6 +173,14 @@ fn a_box_without_a_program_that_is_needed_names_it() {
         assert!(failed["fix"].as_str().unwrap().contains("bash, git"), "{failed}");
         assert!(world.boxes().is_empty());
     }
+    // Another installer needs other programs.
+    let mut world = World::with_config(json!({ "agent": "gemini" }));
+    let image = "mkdir ~/only; cp -sf /usr/bin/* /usr/local/bin/* ~/only 2>/dev/null; \
+                 rm -f ~/only/npm ~/only/node ~/only/gemini; echo 'PATH=~/only' > ~/.bash_profile";
+    world.script("image", json!(image));
+    let failed = world.invoke("start").fails("the box has no node, no npm");
+    assert!(failed["fix"].as_str().unwrap().contains("bash, git, tar, node, npm"), "{failed}");
+    assert!(world.boxes().is_empty());
     let mut world = World::with_config(json!({ "agent": "claude-code" }));
     let words = "exec: \"bash\": executable file not found in $PATH";
     world.script("fail", json!([{ "verb": "exec", "code": "error", "message": words }]));

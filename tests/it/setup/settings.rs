@@ -111,6 +111,7 @@ fn an_allow_list_is_compared_with_every_host_of_the_agent_and_its_installer() {
             "api.github.com, github.com, release-assets.githubusercontent.com, auth.openai.com",
         ),
         ("cursor", "cursor.com", "downloads.cursor.com, *.cursor.sh, *.cursorapi.com"),
+        ("amp", "ampcode.com", "storage.googleapis.com"),
     ] {
         let check = egress(agent, &[script]);
         assert_eq!(check["status"], "warn", "{check}");

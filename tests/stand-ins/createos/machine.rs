@@ -4,7 +4,8 @@
 use std::path::Path;
 
 /// What `templates/agents.toml` calls `program`, without the shell.
-const AGENTS: [&str; 5] = ["claude", "codex", "opencode", "pi", "cursor-agent"];
+const AGENTS: [&str; 9] =
+    ["claude", "codex", "opencode", "pi", "cursor-agent", "gemini", "copilot", "qwen", "amp"];
 /// Where a box finds programs of this machine; the last one wins.
 const FOLDERS: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
