@@ -3,9 +3,27 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// This program's name on PATH.
 const OWN: &str = "createos-sandbox";
+
+/// The verbs that stand at the top level too, for any terminal.
+const ANYWHERE: [&str; 10] =
+    ["start", "attach", "apply", "review", "undo", "boxes", "info", "pause", "resume", "delete"];
+
+/// Whether this process was called by one of them: what it prints to be typed is called like that, too.
+static PLAIN: AtomicBool = AtomicBool::new(false);
+
+/// From now on commands are shown as they are typed in any terminal.
+pub(crate) fn speak_plainly() {
+    PLAIN.store(true, Ordering::Relaxed);
+}
+
+/// Whether commands are shown as they are typed in any terminal.
+pub(crate) fn is_plain() -> bool {
+    PLAIN.load(Ordering::Relaxed)
+}
 
 /// A program with its words, quoted for a POSIX shell when it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +42,9 @@ pub(crate) fn setup() -> Command {
     own(["setup", "herdr"])
 }
 
-/// `createos-sandbox herdr VERB`.
+/// `createos-sandbox herdr VERB`, or without `herdr` in a process that was called so.
 pub(crate) fn action(verb: &str) -> Command {
-    own(["herdr", verb])
+    if is_plain() && ANYWHERE.contains(&verb) { own([verb]) } else { own(["herdr", verb]) }
 }
 
 /// `createos-sandbox …`

@@ -85,6 +85,7 @@ fn parse(args: &[std::ffi::OsString]) -> cli::Cli {
 fn run(cli: cli::Cli) -> error::Result<Exit> {
     match cli.command {
         cli::Command::Try(args) => trial::run(&args),
+        cli::Command::Anywhere(command) => action::run_anywhere(command),
         cli::Command::Setup(args) => setup::run(&args),
         cli::Command::Cos(args) => cos::run(&args),
         cli::Command::Trust(args) => action::trust(&args),

@@ -8,25 +8,16 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 pub(crate) enum HerdrCommand {
     /// Start an agent in a new box, in a pane beside this one
-    Start,
+    Start(StartArgs),
+    /// Choose an agent in a popup, and start it in a new box
+    StartMenu,
     /// Resume the pane's box if it is paused, and reattach its agent
-    Attach(Which),
+    Attach(ReattachArgs),
     /// Keep worktree and box in step in a pane below, until you stop it
     Sync(Which),
-    /// Bring the box's new work into the worktree
-    Apply(ApplyArgs),
-    /// Show what the box would change here, and apply it on y
-    Review(Which),
-    /// Take the last apply back, where its files are still as it left them
-    Undo(UndoArgs),
-    /// Pause the pane's box: a snapshot is kept, nothing runs
-    Pause(Which),
-    /// Bring a paused box back
-    Resume(Which),
-    /// Show agent, box, status and paths of the pane
-    Info(Which),
-    /// Delete the pane's box for ever; asks first, and names what is not here
-    Delete(DeleteArgs),
+    /// What is done with a box.
+    #[command(flatten)]
+    Of(BoxCommand),
     /// Show what start uploads from this worktree and what stays home, or write the archive to a file
     Upload(UploadArgs),
     /// Every box, redrawn every five seconds; Enter attaches to one, d deletes one of ours
@@ -57,6 +48,12 @@ pub(crate) enum HerdrCommand {
     /// A popup that asks about `.worktreeinclude` (Herdr calls this)
     #[command(skip)]
     AskTrust,
+    /// The popup of the start menu (Herdr calls this)
+    #[command(skip)]
+    AskAgent,
+    /// The names of the boxes that are recorded here, a line each (completions call this)
+    #[command(skip)]
+    BoxNames,
     /// A program on a terminal of ours, between it and the pane (we call this ourselves)
     #[command(skip)]
     Relay {
@@ -67,12 +64,49 @@ pub(crate) enum HerdrCommand {
     },
 }
 
+/// What is done with a box, for a pane of Herdr as in any terminal.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BoxCommand {
+    /// Bring the box's new work into the worktree
+    Apply(ApplyArgs),
+    /// Show what the box would change here, and apply it on y
+    Review(Which),
+    /// Take the last apply back, where its files are still as it left them
+    Undo(UndoArgs),
+    /// Pause the box: a snapshot is kept, nothing runs
+    Pause(Which),
+    /// Bring a paused box back
+    Resume(Which),
+    /// Show agent, box, status and paths
+    Info(Which),
+    /// Delete the box for ever; asks first, and names what is not here
+    Delete(DeleteArgs),
+}
+
+/// Options of `herdr start`.
+#[derive(Debug, Args)]
+pub(crate) struct StartArgs {
+    /// This agent in place of that of config.json
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+}
+
 /// Which box an action is for.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
     /// A box by its name or id; without it the pane's, else the only one of this worktree
     #[arg(value_name = "BOX")]
     pub(crate) name: Option<String>,
+}
+
+/// Arguments of `attach`.
+#[derive(Debug, Args)]
+pub(crate) struct ReattachArgs {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// An agent that has to start again begins anew, and does not go on with its conversation
+    #[arg(long)]
+    pub(crate) fresh: bool,
 }
 
 /// Arguments of `herdr apply`.
@@ -180,6 +214,8 @@ pub(super) fn own(args: &[OsString]) -> Option<HerdrCommand> {
         ["message"] => HerdrCommand::Message,
         ["ask-delete"] => HerdrCommand::AskDelete,
         ["ask-trust"] => HerdrCommand::AskTrust,
+        ["ask-agent"] => HerdrCommand::AskAgent,
+        ["box-names"] => HerdrCommand::BoxNames,
         _ => return None,
     };
     (herdr == "herdr").then_some(command)

@@ -10,9 +10,9 @@ fn meant(word: &str) -> Vec<String> {
     match word {
         "doctor" | "check" | "status" => vec![format!("to check the setup: {}", setup().flag("--doctor"))],
         "install" | "init" => vec![format!("to set Herdr up: {}", setup())],
-        "undo" | "uninstall" | "remove" => vec![
+        "uninstall" | "remove" => vec![
             format!("to take the setup back: {}", setup().flag("--undo")),
-            format!("to take the last apply back: {}", command::action("undo")),
+            format!("to take the last apply back: {}", command::own(["undo"])),
         ],
         _ => Vec::new(),
     }

@@ -1,5 +1,6 @@
 //! Every command line: clap derive only, no logic. A file an area; what is one struct stands here.
 
+mod anywhere;
 mod cos;
 mod herdr;
 mod hint;
@@ -8,11 +9,12 @@ mod local;
 mod reference;
 mod setup;
 
+pub(crate) use anywhere::{AnywhereCommand, StartHereArgs};
 pub(crate) use cos::{
     BoxArgs, CosArgs, CosVerb, DownArgs, FanoutArgs, OffloadArgs, RunArgs, ShellArgs, StatusArgs, UpArgs,
 };
 pub(crate) use herdr::{
-    ApplyArgs, ClashArg, DeleteArgs, HerdrCommand, PruneArgs, UndoArgs, UploadArgs, Which,
+    ApplyArgs, BoxCommand, ClashArg, DeleteArgs, HerdrCommand, PruneArgs, UndoArgs, UploadArgs, Which,
 };
 #[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "only Linux has local boxes"))]
 pub(crate) use local::{
@@ -31,6 +33,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "createos-sandbox", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "To see it work: createos-sandbox try\n\
+                        To start an agent in a box, in a worktree: createos-sandbox start\n\
                         To set Herdr up: createos-sandbox setup herdr, or first: createos-sandbox setup herdr --doctor")]
 pub(crate) struct Cli {
     /// What to do.
@@ -43,6 +46,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Try the whole loop on this machine: no account, no Herdr, nothing left behind
     Try(TryArgs),
+    /// An agent in a box, in any terminal.
+    #[command(flatten)]
+    Anywhere(AnywhereCommand),
     /// Set up Herdr for sandboxed agents, or check the setup
     Setup(Box<SetupArgs>),
     /// The plugin's actions, for the pane that has the focus in Herdr
@@ -50,7 +56,7 @@ pub(crate) enum Command {
     Herdr(HerdrCommand),
     /// Run a command in a box, from any terminal
     Cos(CosArgs),
-    /// Let the ignored files that this worktree's .worktreeinclude names leave with the rest
+    /// Say yes to this worktree's .worktreeinclude, whose ignored files leave then, and to its .createos-sandbox.toml
     Trust(TrustArgs),
     /// This binary under the name `createos`, for `createos sandbox setup herdr`
     #[command(subcommand)]

@@ -85,6 +85,10 @@ pub(crate) struct SettingArgs {
     #[arg(long, value_name = "AGENT", help = agents())]
     pub(crate) agent: Option<String>,
 
+    /// The agent asks nothing before it acts, since the box is the wall
+    #[arg(long)]
+    pub(crate) unattended: bool,
+
     /// The size of a box, such as s-2vcpu-4gb [env: CREATEOS_SHAPE]
     #[arg(long, value_name = "SHAPE")]
     pub(crate) shape: Option<String>,

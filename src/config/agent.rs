@@ -38,6 +38,18 @@ pub(crate) struct AgentSpec {
     /// Variables that the installer needs to ask nothing.
     #[serde(default)]
     pub(crate) environment: BTreeMap<String, String>,
+    /// What makes it ask nothing; none where it never asks, or cannot be told.
+    pub(crate) unattended: Option<Unattended>,
+    /// Files of the box's home that answer its first-run pages.
+    #[serde(default)]
+    pub(crate) seeds: Vec<Seed>,
+    /// Paths of a worktree that make it run what the repository says, a folder with `/` at its end: it is not told to
+    /// trust one that has them.
+    #[serde(default)]
+    pub(crate) hooks: Vec<String>,
+    /// How it goes on with its last conversation.
+    #[serde(rename = "continue")]
+    pub(crate) resume: Option<Resume>,
     /// Hosts of the installer and of the agent.
     #[serde(default)]
     hosts: Vec<AgentHost>,
@@ -46,6 +58,45 @@ pub(crate) struct AgentSpec {
     /// Whether it talks to a model provider of the user's choice.
     #[serde(default)]
     pub(crate) provider: bool,
+}
+
+/// How an agent is told to ask nothing, with all that it needs for that.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Unattended {
+    /// Its switch.
+    pub(crate) args: Vec<String>,
+    /// Variables without which it refuses the switch.
+    #[serde(default)]
+    pub(crate) environment: BTreeMap<String, String>,
+}
+
+/// Keys of a settings file, JSON or TOML by its name; `@WORKSPACE@` in it is the workspace.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Seed {
+    /// Below the home, as `~/…`.
+    pub(crate) file: String,
+    pub(crate) text: String,
+    /// It says that the workspace is trusted.
+    #[serde(default)]
+    pub(crate) trust: bool,
+    /// Only for an agent that asks nothing.
+    #[serde(default)]
+    pub(crate) unattended: bool,
+}
+
+/// The words that continue a conversation, and where conversations are.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Resume {
+    /// In front of every other argument.
+    pub(crate) args: Vec<String>,
+    /// A folder below the home, as `~/…`; `@FOLDER@` in it is the folder of the agent with a hyphen for each character
+    /// that is no letter or digit.
+    pub(crate) conversations: String,
+    /// What their files are called, as a pattern of `find -name`.
+    pub(crate) name: String,
 }
 
 /// What most installers are fetched with.
@@ -168,6 +219,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn seeds_and_conversations_are_files_of_the_home() {
+        for spec in Agent::all().map(Agent::spec) {
+            for seed in &spec.seeds {
+                assert!(seed.file.starts_with("~/."), "{}", seed.file);
+                assert_eq!(seed.trust, seed.text.contains("@WORKSPACE@"), "{}", seed.text);
+                assert!(!seed.unattended || spec.unattended.is_some(), "{}", seed.file);
+            }
+            let conversations = spec.resume.iter().map(|resume| &resume.conversations);
+            assert!(conversations.clone().all(|folder| folder.starts_with("~/.")));
+        }
+    }
+
+    #[test]
     fn the_first_agent_is_the_default_and_only_what_is_installed_has_a_label() {
         assert_eq!(Agent::default().name(), "claude-code");
         for agent in Agent::all() {
@@ -210,7 +274,12 @@ mod tests {
     #[test]
     fn an_unknown_agent_is_told_all_and_the_nearest() {
         let error = "claude".parse::<Agent>().unwrap_err();
-        assert!(error.message().contains("claude-code, codex, opencode, pi, cursor, gemini, copilot, qwen, amp, shell"), "{error}");
+        assert!(
+            error
+                .message()
+                .contains("claude-code, codex, opencode, pi, cursor, gemini, copilot, qwen, amp, shell"),
+            "{error}"
+        );
         assert_eq!("codx".parse::<Agent>().unwrap_err().hints(), ["did you mean codex?"]);
     }
 }

@@ -13,9 +13,7 @@ impl Config {
     /// # Errors
     /// It cannot be read, or holds something that is not a setting; the message has file, line and column.
     pub(crate) fn load(path: &Path) -> Result<Self> {
-        let Some(bytes) = fs::read_if_there(path)? else { return Ok(Self::default()) };
-        let settings = Settings::parse(&bytes);
-        Ok(settings.map_err(|error| error.in_file(path, &command::setup().flag("--force")))?.resolve())
+        Ok(Settings::load(path)?.resolve())
     }
 
     /// What decides which files leave of the worktree with this top folder.
@@ -63,6 +61,15 @@ impl BadConfig {
 }
 
 impl Settings {
+    /// Reads `config.json`; without the file nothing is set.
+    ///
+    /// # Errors
+    /// As of [`Config::load`].
+    pub(crate) fn load(path: &Path) -> Result<Self> {
+        let Some(bytes) = fs::read_if_there(path)? else { return Ok(Self::default()) };
+        Self::parse(&bytes).map_err(|error| error.in_file(path, &command::setup().flag("--force")))
+    }
+
     /// Reads a whole file strictly: an unknown key, a repeated key or a bad value is an error.
     ///
     /// # Errors

@@ -2,23 +2,29 @@
 //! merging, and writing of exactly what was set.
 
 mod agent;
+mod agent_args;
 mod allow_files;
 mod cos;
 mod define;
 mod egress;
+mod environment;
 mod load;
 mod names;
+mod project;
 mod provider;
 mod repair;
 mod settings;
 mod texts;
 mod value;
 
-pub(crate) use agent::Agent;
+pub(crate) use agent::{Agent, AgentSpec, Resume, Seed};
+pub(crate) use agent_args::{AgentArgs, judged as judged_arg};
 pub(crate) use allow_files::AllowFiles;
 pub(crate) use cos::CosConfig;
 pub(crate) use egress::EgressRule;
+pub(crate) use environment::{Environment, LONGEST as LONGEST_VALUE, Source};
 pub(crate) use names::nearest;
+pub(crate) use project::{PROJECT, Project};
 pub(crate) use provider::ProviderKind;
 pub(crate) use repair::Dropped;
 pub(crate) use settings::{Config, Key, Settings};

@@ -1,10 +1,15 @@
 //! The settings. A new one is an entry here, and what the compiler then asks for.
 
+use super::agent_args as by_agent;
 use super::allow_files as by_worktree;
 use super::define::settings;
+use super::environment as variables;
 use super::names::nearest;
 use super::value::{flag, many, one, paths};
-use super::{Agent, AllowFiles, AutoPause, EgressRule, ProviderKind, RemoteRoot, Rootfs, Shape, SyncExclude};
+use super::{
+    Agent, AgentArgs, AllowFiles, AutoPause, EgressRule, Environment, ProviderKind, RemoteRoot, Rootfs,
+    Shape, SyncExclude,
+};
 use crate::error::Error;
 use crate::worktree::{Exclude, RelPath};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
@@ -15,6 +20,12 @@ use std::str::FromStr;
 settings! {
     /// Which agent runs in the box.
     Agent agent "agent": one Agent = Agent::default();
+    /// What the agent is given behind its own arguments.
+    AgentArgs agent_args "agentArgs": by_agent AgentArgs = AgentArgs::default();
+    /// The agent asks nothing before it acts: the box is the wall.
+    Unattended unattended "unattended": flag bool = false;
+    /// Variables of the agent in its box.
+    Environment environment "environment": variables Environment = Environment::default();
     /// The machine's size.
     Shape shape "shape": one Shape = built_in("s-2vcpu-4gb");
     /// The image; the provider's own default when unset.
@@ -103,6 +114,17 @@ mod tests {
 
     const FULL: &str = r#"{
   "agent": "codex",
+  "agentArgs": {
+    "codex": [
+      "--search"
+    ]
+  },
+  "unattended": true,
+  "environment": {
+    "API_KEY": {
+      "from": "API_KEY"
+    }
+  },
   "shape": "s-4vcpu-8gb",
   "rootfs": "devbox:1",
   "autoPause": "1h",
@@ -178,6 +200,8 @@ mod tests {
             assert!(told.starts_with("2:") && told.contains(&format!("\"{name}\": ")), "{told}");
             assert!(told.contains("\"help\""), "{told}");
         }
+        let told = bad("{ \"unattended\": \"yes\" }");
+        assert!(told.ends_with("\"unattended\": expected true or false, found a text"), "{told}");
         insta::assert_snapshot!(bad("[]"), @"1:1: invalid type: sequence, expected an object of settings");
         insta::assert_snapshot!(bad(""), @"1:1: the file is empty; {} stands for no settings");
     }

@@ -17,7 +17,7 @@ pub(super) mod one {
     }
 }
 
-/// True or false.
+/// `true` or `false`.
 pub(super) mod flag {
     use super::{Value, what};
 
@@ -60,13 +60,13 @@ pub(super) fn parsed<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: Error| error.message().to_owned())
 }
 
-fn texts(value: &Value) -> Result<Vec<&str>, String> {
+pub(super) fn texts(value: &Value) -> Result<Vec<&str>, String> {
     let wrong = |found: &Value| format!("expected a list of texts, found {}", what(found));
     let list = value.as_array().ok_or_else(|| wrong(value))?;
     list.iter().map(|item| item.as_str().ok_or_else(|| wrong(item))).collect()
 }
 
-fn what(value: &Value) -> &'static str {
+pub(super) fn what(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",

@@ -55,6 +55,8 @@ pub(super) fn shell(providers: &Providers, args: &ShellArgs) -> Result<Exit> {
     let ended = outcome.map_err(Error::from).and_then(|made| {
         let size = ui::terminal::size();
         let spec = StartSpec {
+            folder: String::from("/"),
+            variables: Vec::new(),
             cwd: String::from("/"),
             rows: size.map_or(24, |size| size.rows),
             cols: size.map_or(80, |size| size.cols),

@@ -1,16 +1,28 @@
 //! `sandbox process …`: processes that outlive the call that started them.
 
+use super::exec::{NAME, UNGUARD};
 use super::provider::ASK;
 use super::{BoxId, Failure, ProcessId, Provider, Result, json};
 use crate::exec::Run;
 use serde_json::Value;
 use std::time::Duration;
 
+/// Starts what follows in the folder `$1`, else in `$2`, with the variables before `:` that the box's shell takes: a
+/// locale that it lacks is left out.
+const START: &str = r#"while [ "$1" != : ]; do
+[ -n "$( { export "$1"; } 2>&1)" ] || export "$1"
+shift; done; shift
+cd -- "$1" 2>/dev/null || cd -- "$2" && shift 2 && exec "$@""#;
+
 /// A process to start on a PTY.
 #[derive(Debug, Clone)]
 pub(crate) struct StartSpec {
     /// Its folder in the box.
     pub(crate) cwd: String,
+    /// The folder in which it starts where that is there, an absolute path.
+    pub(crate) folder: String,
+    /// Variables that it gets, no secrets: they stand in the argv.
+    pub(crate) variables: Vec<(String, String)>,
     pub(crate) rows: u16,
     pub(crate) cols: u16,
     /// The program in the box, resolved there to an absolute path.
@@ -59,15 +71,16 @@ impl Provider {
     pub(crate) fn process_start(&self, id: &BoxId, spec: &StartSpec) -> Result<ProcessView> {
         const VERB: &str = "sandbox process start";
         let (rows, cols) = (spec.rows.to_string(), spec.cols.to_string());
+        let mut words: Vec<String> =
+            spec.variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        words.extend([":", &spec.folder, &spec.cwd, &spec.program].map(str::to_owned));
+        words.extend(spec.args.iter().cloned());
         self.awake(id, || {
             let run = self
                 .json(ASK)
                 .args(["process", "start", "--pty", "--cwd", &spec.cwd, "--rows", &rows, "--cols", &cols])
-                .args([id.as_str(), "--", "bash", "-lc"])
-                // The program is an absolute path and the arguments are ours: none is a help word
-                // (docs/measured/createos-cli.md 3.2).
-                .args(["cd -- \"$1\" && shift && exec \"$@\"", "createos-sandbox", &spec.cwd, &spec.program])
-                .args(&spec.args);
+                .args([id.as_str(), "--", "bash", "-lc", &format!("{UNGUARD}{START}"), NAME])
+                .args(words.iter().map(|word| format!("={word}")));
             ProcessView::parse(VERB, &self.document(VERB, run)?)
         })
     }

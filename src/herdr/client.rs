@@ -73,6 +73,11 @@ impl Herdr {
         Self { program: program.into(), socket: None }
     }
 
+    /// Of a machine without Herdr: every call says that no server runs.
+    pub(crate) fn absent() -> Self {
+        Self::new(PathBuf::new())
+    }
+
     /// The same command line for the server of another session.
     pub(crate) fn at_socket(&self, socket: &str) -> Self {
         Self { program: self.program.clone(), socket: Some(socket.to_owned()) }
@@ -102,6 +107,9 @@ impl Herdr {
     }
 
     fn result(&self, run: Run<'_>) -> Result<Value> {
+        if self.program.as_os_str().is_empty() {
+            return Err(HerdrError::NoServer);
+        }
         let ended = run.run().map_err(|error| HerdrError::Failed(error.to_string()))?;
         if ended.success() {
             let text = ended.stdout_text();
@@ -133,6 +141,13 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_herdr_no_server_runs() {
+        let herdr = Herdr::absent();
+        assert!(matches!(herdr.call(["pane", "list"]), Err(HerdrError::NoServer)));
+        assert!(matches!(herdr.at_socket("/s").call(["pane", "list"]), Err(HerdrError::NoServer)));
+    }
 
     #[test]
     fn a_herdr_that_hangs_is_given_up_and_the_time_is_told() {

@@ -40,6 +40,19 @@ impl Invocation {
         Self::read(&|name| std::env::var_os(name), std::env::current_dir().ok())
     }
 
+    /// Of a command that a person typed in any terminal, whatever of Herdr's is in the environment.
+    pub(crate) fn typed() -> Self {
+        Self {
+            caller: Caller::CommandLine,
+            logged: false,
+            pane: None,
+            cwd: std::env::current_dir().ok(),
+            socket: None,
+            event: None,
+            event_data: Value::Null,
+        }
+    }
+
     fn read(var: &dyn Fn(&str) -> Option<OsString>, here: Option<PathBuf>) -> Self {
         let text = |name: &str| var(name).and_then(|value| value.into_string().ok());
         let json = |name: &str| text(name).and_then(|text| serde_json::from_str::<Value>(&text).ok());

@@ -3,7 +3,7 @@
 use crate::config::RemoteRoot;
 use crate::error::{Error, IoContext, Result};
 use crate::merge::{self, Ledger, Remote};
-use crate::worktree::{self, Packed, Progress, Selection};
+use crate::worktree::{self, Packed, Person, Progress, Selection};
 use crate::{random, ui};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -69,8 +69,8 @@ impl Upload {
         remote.push(&mut sent, &self.place)
     }
 
-    /// Makes a workspace of it with one baseline commit, and begins the record of what comes home. `progress` gets how
-    /// far that is, in words.
+    /// Makes a workspace of it with one baseline commit, by this person where the box has no identity for git, and
+    /// begins the record of what comes home. `progress` gets how far that is, in words.
     ///
     /// # Errors
     /// The box lacks a program, its workspace cannot be used, or the record not be written.
@@ -79,9 +79,10 @@ impl Upload {
         remote: &mut dyn Remote,
         root: &RemoteRoot,
         ledger: &Ledger,
+        person: Option<&Person>,
         progress: &mut dyn FnMut(&str),
     ) -> Result<()> {
-        merge::prepare(remote, root, &self.place, &self.packed.base, progress)?;
+        merge::prepare(remote, root, &self.place, &self.packed.base, person, progress)?;
         ledger.begin(&self.packed.base)
     }
 }

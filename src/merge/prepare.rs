@@ -7,7 +7,7 @@ use super::spool::Spool;
 use super::{Limits, Remote, lying};
 use crate::config::RemoteRoot;
 use crate::error::{IoContext, Result};
-use crate::worktree::Base;
+use crate::worktree::{Base, Person};
 use std::fs::File;
 use std::io::BufReader;
 
@@ -22,13 +22,15 @@ pub(crate) fn prepare(
     root: &RemoteRoot,
     archive_in_box: &str,
     base: &Base,
+    person: Option<&Person>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<String> {
     let list = format!("/tmp/createos-sandbox-{}.base", script::token());
     let (bytes, hash) = script::packed(base);
     remote.push(&mut bytes.as_slice(), &list)?;
     let (hash, files) = (hash.to_string(), base.iter().count().to_string());
-    let args = [archive_in_box, &list, &hash, &files];
+    let (name, email) = person.map_or(("", ""), |person| (&person.name, &person.email));
+    let args = [archive_in_box, &list, &hash, &files, name, email];
     let said = script::run_long(remote, Script::Prepare, root, &args, progress)??;
     let commit = said.get("commit").unwrap_or_default();
     if commit.len() < 40 || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {

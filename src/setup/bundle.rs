@@ -1,6 +1,7 @@
 //! The bundled plugin's folder: the manifest with the absolute path of this binary in every command, and
 //! beside it the absolute paths of the programs that were checked.
 
+use crate::config::Agent;
 use crate::error::{Error, Result};
 use crate::herdr::Manifest;
 use serde::{Deserialize, Serialize};
@@ -79,9 +80,19 @@ pub(crate) fn files(program: &Path, programs: &ProgramPaths) -> Result<BTreeMap<
 /// The manifest, whose commands start this program. In a TOML basic string quotes and backslashes are escaped.
 fn manifest(program: &str) -> String {
     let quoted = format!("\"{}\"", program.replace('\\', "\\\\").replace('"', "\\\""));
-    TEMPLATE
+    format!("{TEMPLATE}{}", Agent::all().map(start_of).collect::<String>())
         .replace("@PROGRAM@, ", &format!("{quoted}, "))
         .replace("= @VERSION@", &format!("= \"{}\"", env!("CARGO_PKG_VERSION")))
+}
+
+/// The action that starts this agent, whatever the settings say.
+fn start_of(agent: Agent) -> String {
+    let (name, title) = (agent.name(), &agent.spec().title);
+    format!(
+        "\n[[actions]]\nid = \"start-{name}\"\ntitle = \"CreateOS: start {title} in a new box\"\n\
+         description = \"As start, with this agent\"\ncontexts = [\"pane\"]\n\
+         command = [@PROGRAM@, \"herdr\", \"start\", \"--agent\", \"{name}\"]\n"
+    )
 }
 
 /// The actions that the manifest has, in its order.
@@ -112,10 +123,23 @@ mod tests {
 
     #[test]
     fn the_actions_are_those_of_the_documentation() {
+        let actions = actions();
+        let of_agents = Agent::all().map(|agent| format!("start-{agent}"));
+        assert_eq!(actions[12..], of_agents.collect::<Vec<_>>());
         assert_eq!(
-            actions(),
+            actions[..12],
             [
-                "start", "attach", "sync", "apply", "review", "undo", "pause", "resume", "info", "delete",
+                "start",
+                "start-menu",
+                "attach",
+                "sync",
+                "apply",
+                "review",
+                "undo",
+                "pause",
+                "resume",
+                "info",
+                "delete",
                 "boxes"
             ]
         );

@@ -10,6 +10,6 @@ mod take_over;
 
 pub(crate) use past::PastBox;
 pub(crate) use record::{Phase, Record, RecordId, Recorded, StartOutcome, now};
-pub(crate) use state::{Made, State};
+pub(crate) use state::{Asks, Made, State};
 pub(crate) use store::Store;
 pub(crate) use take_over::{TakenOver, take_over};

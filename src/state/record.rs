@@ -93,6 +93,21 @@ pub(crate) struct Record {
     pub(crate) box_id: Option<BoxId>,
     /// The agent's name in the settings.
     pub(crate) agent: Recorded<Agent>,
+    /// What it is given behind its own arguments, whenever it starts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) args: Vec<String>,
+    /// It asks nothing before it acts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unattended: bool,
+    /// The names of its variables that came from the settings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) environment: Vec<String>,
+    /// What failed of the commands that the project has for its boxes.
+    #[serde(default, rename = "projectFailed", skip_serializing_if = "Option::is_none")]
+    pub(crate) project_failed: Option<String>,
+    /// The folder below the workspace in which it starts; none is the workspace itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) folder: Option<String>,
     /// Its program in the box.
     #[serde(rename = "bin")]
     pub(crate) program: Option<String>,
@@ -128,9 +143,15 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Whether it was taken over, and no pane has proven yet which session of Herdr it belongs to.
+    /// Whether it is of no session of Herdr: it was started in a plain terminal, or taken over, and no pane has
+    /// proven yet where it belongs.
     pub(crate) fn is_of_any_session(&self) -> bool {
         self.socket.is_empty()
+    }
+
+    /// Whether a pane may still prove to which session of Herdr it belongs.
+    pub(crate) fn may_be_proven(&self) -> bool {
+        self.is_of_any_session() && self.pane.is_some()
     }
 
     /// Whether a pane may be the one that showed this box before a restart. Ids are given anew, so the pane has

@@ -27,14 +27,33 @@ pub(crate) struct Made {
     pub(crate) id: Option<BoxId>,
 }
 
-/// What the user said to a worktree's `.worktreeinclude`, for exactly one content in one worktree.
+/// A file of a repository that counts only after a yes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Asks {
+    /// `.worktreeinclude`.
+    #[default]
+    Include,
+    /// `.createos-sandbox.toml`.
+    Project,
+}
+
+impl Asks {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What the user said to such a file, for exactly one content in one worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct IncludeAnswer {
+pub(crate) struct Answer {
+    #[serde(default, skip_serializing_if = "Asks::is_default")]
+    pub(crate) of: Asks,
     /// The worktree's top folder.
     pub(crate) worktree: PathBuf,
     /// The hash of the worktree and the content.
     pub(crate) hash: String,
-    /// What it names may leave.
+    /// It counts.
     pub(crate) yes: bool,
 }
 
@@ -59,9 +78,9 @@ pub(crate) struct State {
     /// Boxes that were made from here, oldest first.
     #[serde(default)]
     pub(crate) made: Vec<Made>,
-    /// What was said to `.worktreeinclude` files, the newest last.
+    /// What was said to files of repositories, the newest last.
     #[serde(default)]
-    pub(crate) answers: Vec<IncludeAnswer>,
+    pub(crate) answers: Vec<Answer>,
 }
 
 impl Default for State {
@@ -110,14 +129,22 @@ impl State {
     }
 
     /// Whether there is an answer for exactly this.
-    pub(crate) fn is_answered(&self, worktree: &Path, hash: &str) -> bool {
-        self.answers.iter().any(|answer| answer.worktree == worktree && answer.hash == hash)
+    pub(crate) fn is_answered(&self, of: Asks, worktree: &Path, hash: &str) -> bool {
+        self.answers
+            .iter()
+            .any(|answer| answer.of == of && answer.worktree == worktree && answer.hash == hash)
     }
 
-    /// Remembers an answer in place of an earlier one for the worktree.
-    pub(crate) fn answer(&mut self, worktree: &Path, hash: &str, yes: bool) {
-        self.answers.retain(|answer| answer.worktree != worktree);
-        self.answers.push(IncludeAnswer { worktree: worktree.to_path_buf(), hash: hash.into(), yes });
+    /// The content to which the user said yes.
+    pub(crate) fn yes_to(&self, of: Asks, worktree: &Path) -> Option<&str> {
+        let answer = self.answers.iter().find(|answer| answer.of == of && answer.worktree == worktree);
+        answer.filter(|answer| answer.yes).map(|answer| answer.hash.as_str())
+    }
+
+    /// Remembers an answer in place of an earlier one for the worktree's file.
+    pub(crate) fn answer(&mut self, of: Asks, worktree: &Path, hash: &str, yes: bool) {
+        self.answers.retain(|answer| answer.of != of || answer.worktree != worktree);
+        self.answers.push(Answer { of, worktree: worktree.to_path_buf(), hash: hash.into(), yes });
         let too_many = self.answers.len().saturating_sub(ANSWERS);
         self.answers.drain(..too_many);
     }
@@ -265,10 +292,13 @@ mod tests {
     fn the_last_answer_for_a_worktree_is_kept() {
         let mut state = State::default();
         for number in 0..ANSWERS + 3 {
-            state.answer(&PathBuf::from(format!("/w/{number}")), "a", true);
+            state.answer(Asks::Include, &PathBuf::from(format!("/w/{number}")), "a", true);
         }
-        state.answer(Path::new("/w/50"), "b", false);
+        state.answer(Asks::Include, Path::new("/w/50"), "b", false);
         assert_eq!(state.answers.len(), ANSWERS);
+        assert_eq!(state.yes_to(Asks::Include, Path::new("/w/50")), None);
+        assert_eq!(state.yes_to(Asks::Include, Path::new("/w/51")), Some("a"));
+        assert!(!state.is_answered(Asks::Project, Path::new("/w/50"), "b"));
         let last = state.answers.last().unwrap();
         assert_eq!((last.worktree.as_path(), last.hash.as_str(), last.yes), (Path::new("/w/50"), "b", false));
         assert_eq!(state.answers.iter().filter(|answer| answer.worktree == Path::new("/w/50")).count(), 1);

@@ -46,7 +46,8 @@ pub(super) fn work(
     interrupt: &Interrupt,
 ) -> Result<()> {
     let (cwd, args) = (root.to_string(), vec!["--norc".into()]);
-    let spec = StartSpec { cwd, rows: 24, cols: 80, program: "/bin/bash".into(), args };
+    let (folder, variables) = (cwd.clone(), Vec::new());
+    let spec = StartSpec { cwd, folder, variables, rows: 24, cols: 80, program: "/bin/bash".into(), args };
     let shell = provider.process_start(id, &spec)?;
     interrupt.check()?;
     let typed = format!(

@@ -72,7 +72,7 @@ fn steps(args: &TryArgs, interrupt: &Interrupt) -> Result<()> {
     let mut remote = ProviderBox::new(stage.provider().clone(), id.clone());
     let ledger = Ledger::new(stage.path().join("ledger"));
     upload.push(&mut remote, &mut |_| {})?;
-    upload.prepare(&mut remote, &root, &ledger, &mut |_| {})?;
+    upload.prepare(&mut remote, &root, &ledger, None, &mut |_| {})?;
     interrupt.check()?;
     let packed = &upload.packed;
     steps.done("upload", &left(packed));

@@ -42,10 +42,14 @@ pub(crate) fn confirm(question: &str, default: bool) -> Result<bool> {
 /// # Errors
 /// The terminal cannot be read, or the person pressed Ctrl-C.
 pub(crate) fn choose(question: &str, default: bool, others: &[char]) -> Result<Said> {
+    asking(|| ask(question, default, others))
+}
+
+fn asking<T>(ask: impl FnOnce() -> io::Result<T>) -> Result<T> {
     // Before the question is seen: from then on Ctrl-C is a key, and no signal that comes before the key is waited for.
     let raw = Raw::for_keys();
     let asking = Asking::begin()?;
-    let said = ask(question, default, others);
+    let said = ask();
     drop(raw);
     said.map_err(|source| {
         // The question hides the cursor, and only an answer shows it again.
@@ -59,6 +63,30 @@ pub(crate) fn choose(question: &str, default: bool, others: &[char]) -> Result<S
             );
         }
         Error::cannot_run(format!("the question cannot be asked: {source}")).help("answer it with --yes")
+    })
+}
+
+/// Asks for one of these letters, which has no default; `None` when it is left with Escape, Enter, `n` or `q`.
+///
+/// # Errors
+/// The terminal cannot be read, or the person pressed Ctrl-C.
+pub(crate) fn pick(question: &str, letters: &[char]) -> Result<Option<char>> {
+    asking(|| {
+        let term = Term::stderr();
+        if !term.is_term() {
+            return Err(io::Error::new(io::ErrorKind::NotConnected, "not a terminal"));
+        }
+        let offered: Vec<_> = letters.iter().map(char::to_string).collect();
+        term.write_str(&format!("{question} [{}] ", offered.join("/")))?;
+        let picked = loop {
+            match term.read_key()? {
+                Key::Char(letter) if letters.contains(&letter) => break Some(letter),
+                Key::Char('n' | 'q') | Key::Escape | Key::Enter => break None,
+                _ => {}
+            }
+        };
+        term.write_line(&picked.map(String::from).unwrap_or_default())?;
+        Ok(picked)
     })
 }
 

@@ -12,7 +12,7 @@ pub(crate) mod terminal;
 mod text;
 mod wrap;
 
-pub(crate) use ask::{Said, choose, confirm, is_asking, is_on_terminal};
+pub(crate) use ask::{Said, choose, confirm, is_asking, is_on_terminal, pick};
 pub(crate) use colour::{Tone, coloured};
 #[cfg(target_os = "linux")]
 pub(crate) use out::stderr;

@@ -1,6 +1,6 @@
 //! Completions, manual pages, version, and what happens to a mistyped word.
 
-use crate::support::{Home, PATH, outcome};
+use crate::support::{Home, PATH, binary, outcome};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -32,8 +32,8 @@ fn the_scripts_are_valid_where_their_shell_is_at_hand() {
 }
 
 #[test]
-fn bash_completes_commands_and_flags() {
-    let home = Home::new();
+fn bash_completes_commands_flags_and_values() {
+    let home = Home::new().with_bin();
     home.write("completion", home.run(&["completions", "bash"]).success().stdout);
     let complete = |line: &str| {
         let script = format!(
@@ -46,6 +46,21 @@ fn bash_completes_commands_and_flags() {
     assert_eq!(complete("createos-sandbox comp"), "completions\n");
     assert!(complete("createos-sandbox version --j").contains("--json"));
     assert!(complete("createos-sandbox shim ''").contains("install remove"));
+    // Values, too.
+    assert_eq!(complete("createos-sandbox start cop"), "copilot\n");
+    assert_eq!(complete("createos-sandbox setup --agent open"), "opencode\n");
+    assert_eq!(complete("createos-sandbox start --provider lo"), "local\n");
+    assert_eq!(complete("createos-sandbox setup --key start-cod"), "start-codex=\n");
+    std::os::unix::fs::symlink(binary(), home.path().join("bin/createos-sandbox")).expect("a link");
+    let record = serde_json::json!({
+        "id": "00000000", "phase": "ready", "socket": "", "provider": "local", "box": "hd-shop-ab3dxyzzy",
+        "agent": "shell", "local": "/w", "remote": "/workspace",
+    });
+    let state = serde_json::json!({ "version": 1, "installation": "ab3d", "records": [record] });
+    home.write(".local/state/herdr/plugins/createos.sandbox/state.json", state.to_string());
+    for verb in ["apply", "herdr apply", "attach", "delete"] {
+        assert_eq!(complete(&format!("createos-sandbox {verb} hd-")), "hd-shop-ab3dxyzzy\n", "{verb}");
+    }
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod about;
 #[cfg(target_os = "linux")]
 mod actions;
 #[cfg(target_os = "linux")]
+mod anywhere;
+#[cfg(target_os = "linux")]
 mod apply;
 mod architecture;
 mod cli;

@@ -18,8 +18,18 @@ pub(crate) const RECORD: &str = "CREATEOS_SANDBOX_RECORD";
 /// The variable that tells a pane, when it is not empty, that nobody has asked for it: Herdr was started again.
 pub(crate) const RESTORED: &str = "CREATEOS_SANDBOX_RESTORED";
 
+/// Where an action was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Called {
+    /// By Herdr, or for the pane that has the focus in it.
+    InHerdr,
+    /// In any terminal. Herdr is only asked where it can be, and nothing of it is needed.
+    Anywhere,
+}
+
 /// One action's surroundings.
 pub(crate) struct ActionContext {
+    pub(crate) called: Called,
     /// Who called, and where.
     pub(crate) invocation: Invocation,
     pub(crate) herdr: Herdr,
@@ -38,22 +48,32 @@ impl ActionContext {
     /// From the environment. The state folder is opened, mappings of the earlier plugin are taken over.
     ///
     /// # Errors
-    /// There is no home, no Herdr, or the state folder cannot be written.
-    pub(crate) fn open() -> Result<Self> {
+    /// There is no home, no Herdr where it is needed, or the state folder cannot be written.
+    pub(crate) fn open(called: Called) -> Result<Self> {
         let paths = Paths::from_env()?;
-        let invocation = Invocation::from_env();
         let folder = state_folder(&paths);
         paths.refuse_foreign_home(&folder)?;
-        let socket = invocation.socket.clone().unwrap_or_else(|| default_socket(&paths));
+        let (invocation, herdr, socket, focus) = match called {
+            Called::InHerdr => {
+                let invocation = Invocation::from_env();
+                let socket = invocation.socket.clone().unwrap_or_else(|| default_socket(&paths));
+                (invocation, Herdr::new(program::herdr(&paths)?), socket, OnceCell::new())
+            }
+            Called::Anywhere => {
+                let herdr = program::herdr(&paths).map_or_else(|_| Herdr::absent(), Herdr::new);
+                (Invocation::typed(), herdr, String::new(), OnceCell::from(None))
+            }
+        };
         let context = Self {
-            herdr: Herdr::new(program::herdr(&paths)?),
+            called,
+            herdr,
             store: Store::open(&folder),
             invocation,
             paths,
             socket,
             action: "",
             wanted: None,
-            focus: OnceCell::new(),
+            focus,
         };
         context.take_over()?;
         Ok(context)
@@ -70,7 +90,7 @@ impl ActionContext {
                 crate::ui::count(count as u64, "box")
             ));
         }
-        if self.store.read()?.records.iter().any(Record::is_of_any_session) {
+        if self.called == Called::InHerdr && self.store.read()?.records.iter().any(Record::may_be_proven) {
             // Where Herdr cannot be asked nothing is proven; whoever needs it says so.
             if let Ok(panes) = self.herdr.panes() {
                 self.store.update(|state| Ok(state.prove(&self.socket, &panes)))?;
@@ -145,12 +165,16 @@ impl ActionContext {
     /// # Errors
     /// They cannot be read, or hold something that is not a setting.
     pub(crate) fn config(&self) -> Result<Config> {
+        Config::load(&self.config_file())
+    }
+
+    /// The file with the settings.
+    pub(crate) fn config_file(&self) -> PathBuf {
         let folder = std::env::var_os("HERDR_PLUGIN_CONFIG_DIR").map(PathBuf::from);
-        let path = match folder.filter(|folder| folder.is_absolute()) {
+        match folder.filter(|folder| folder.is_absolute()) {
             Some(folder) => folder.join("config.json"),
             None => self.paths.plugin_config(),
-        };
-        Config::load(&path)
+        }
     }
 
     /// The keys to which an action is bound.

@@ -17,6 +17,8 @@ pub(crate) enum Owner {
     Pane(String),
     /// Its mapping is here and no pane shows it.
     Orphan,
+    /// It was started in a plain terminal, which shows it or may again.
+    Terminal,
     /// Its mapping is here, and the session of Herdr whose pane showed it does not run.
     NoSession,
     /// We made it and have no mapping any more.
@@ -135,6 +137,7 @@ fn item(state: &State, sessions: &Sessions, provider: ProviderKind, view: BoxVie
     let owner = match record {
         // What a failed start has left is nothing that a pane shows.
         Some(record) if record.phase == Phase::Leftover => Owner::Unmapped,
+        Some(record) if record.is_of_any_session() && record.pane.is_none() => Owner::Terminal,
         Some(record) => sessions.owner(record),
         None if once_here(state, provider, &view) => Owner::Unmapped,
         None => Owner::Elsewhere,

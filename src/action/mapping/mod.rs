@@ -6,12 +6,16 @@ mod forget;
 mod inventory;
 mod naming;
 pub(super) mod program;
+mod project;
+mod reserve;
 mod running;
 mod which;
 
-pub(super) use context::{ActionContext, RECORD, RESTORED, box_id, state_folder};
+pub(super) use context::{ActionContext, Called, RECORD, RESTORED, box_id, state_folder};
 pub(super) use forget::{delete_box, find_box, forget_gone, is_deleted, or_elsewhere, ours, restore};
 pub(super) use inventory::{Inventory, Item, Owner, inventory, record_of_box};
-pub(super) use naming::{box_name, installation_of, renamed, title};
+pub(super) use naming::{installation_of, renamed, start_one, title};
+pub(super) use project::{Wishes, wishes};
+pub(super) use reserve::{Wanted, reservation};
 pub(super) use running::{UP, run_box};
 pub(super) use which::{Chosen, choose, meant, named, ready};

@@ -1,5 +1,6 @@
 //! Names of boxes, which say the repository and the installation, and of agents.
 
+use crate::command;
 use crate::createos::BoxName;
 use crate::error::{Error, Result};
 use crate::random;
@@ -9,6 +10,12 @@ use crate::worktree::Worktree;
 /// The agent's name for people.
 pub(crate) fn title(record: &Record) -> String {
     record.agent.get().map_or_else(|_| record.agent.to_string(), |agent| agent.spec().title.clone())
+}
+
+/// How a box is started, behind words such as "start one".
+pub(crate) fn start_one(words: &str) -> String {
+    let key = if command::is_plain() { "" } else { " the start key, or" };
+    format!("{words} with{key}: {}", command::action("start"))
 }
 
 /// A new name for a box of this worktree.

@@ -2,7 +2,7 @@
 
 use super::context::ActionContext;
 use super::forget::{or_elsewhere, ours};
-use crate::command;
+use super::naming::start_one;
 use crate::createos::{Failure, Refusal, Status};
 use crate::error::{Error, Result};
 use crate::journey::ProviderBox;
@@ -45,7 +45,7 @@ pub(crate) fn run_box(context: &ActionContext, record: &Record, remote: &Provide
 }
 
 fn start_anew() -> String {
-    format!("start a new one with the start key, or: {}", command::action("start"))
+    start_one("start a new one")
 }
 
 /// What "not found" means: gone only if a complete listing does not have it (docs/measured/createos-cli.md 4.5).

@@ -1,6 +1,7 @@
 //! Which box an action is about.
 
-use super::context::ActionContext;
+use super::context::{ActionContext, Called};
+use super::naming::{start_one, title};
 use crate::command;
 use crate::error::{Error, Result};
 use crate::state::{Phase, Record};
@@ -63,10 +64,11 @@ pub(crate) fn choose(context: &ActionContext) -> Result<Chosen> {
     if let Some(record) = meant(context)? {
         return ready(record).map(|record| Chosen { record, by_worktree: false });
     }
-    let nothing = || {
-        Error::failed("this pane has no box")
-            .help(format!("start one with the start key, or: {}", command::action("start")))
+    let what = match context.called {
+        Called::InHerdr => "this pane has no box",
+        Called::Anywhere => "this worktree has no box",
     };
+    let nothing = || Error::failed(what).help(start_one("start one"));
     let Ok(folder) = context.folder() else { return Err(nothing()) };
     let Ok(worktree) = Worktree::discover(&context.git()?, &folder) else { return Err(nothing()) };
     let found = of_worktree(context, worktree.root())?;
@@ -79,18 +81,28 @@ pub(crate) fn choose(context: &ActionContext) -> Result<Chosen> {
 
 /// Several boxes belong to the worktree: where each is, and what to type for it.
 fn which_of(context: &ActionContext, several: &[Record]) -> Result<Error> {
-    let panes = context.herdr.panes()?;
     let count = several.len();
-    let mut error = Error::failed(format!("this pane has no box, and {count} boxes belong to its worktree"));
+    let (what, panes) = match context.called {
+        Called::InHerdr => (
+            format!("this pane has no box, and {count} boxes belong to its worktree"),
+            context.herdr.panes()?,
+        ),
+        Called::Anywhere => {
+            (format!("{count} boxes belong to this worktree"), context.herdr.panes().unwrap_or_default())
+        }
+    };
+    let mut error = Error::failed(what);
     let mut shown = false;
     for record in several {
         // The stored id may be one from before a move or a restart: only the terminal counts.
         let pane = panes.iter().find(|pane| record.terminal.as_ref() == Some(&pane.terminal));
         shown |= pane.is_some();
         let place = pane.map_or_else(|| "in no pane".to_owned(), |pane| format!("in pane {}", pane.id));
-        error = error.fact(record.name.as_str(), place);
+        let agent = format!("{}, {place}", title(record));
+        error =
+            error.fact(record.name.as_str(), if context.called == Called::Anywhere { agent } else { place });
     }
-    if shown {
+    if shown && context.called == Called::InHerdr {
         error = error.help("press the key in the pane of the box that you mean, or name the box:");
     }
     Ok(several
@@ -101,7 +113,7 @@ fn which_of(context: &ActionContext, several: &[Record]) -> Result<Error> {
 fn of_worktree(context: &ActionContext, root: &Path) -> Result<Vec<Record>> {
     let state = context.store.read()?;
     let here = |record: &&Record| {
-        (record.socket == context.socket || record.is_of_any_session())
+        (context.called == Called::Anywhere || record.socket == context.socket || record.is_of_any_session())
             && record.worktree == root
             && record.phase == Phase::Ready
     };

@@ -1,6 +1,6 @@
 //! The holding screen: what a pane shows when its attach has ended, and the keys that count there.
 
-use super::agent::bring_back;
+use super::agent::{Anew, bring_back};
 use super::label::{Shows, name_own};
 use super::terminal::{self, Keys, LoneKeys, Typed};
 use crate::action::mapping::{ActionContext, RECORD, RESTORED, is_deleted, title};
@@ -27,7 +27,7 @@ pub(crate) fn hold_and_bring_back(context: &ActionContext, why: &str, record: &R
             return Ok(false);
         }
         ui::paragraph("  bringing it back …");
-        match bring_back(context, id) {
+        match bring_back(context, id, Anew::default()) {
             Ok(_) => return Ok(true),
             Err(error) => ui::paragraph(format!("\n{}\n", ui::format_error(&error))),
         }

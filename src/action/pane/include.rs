@@ -1,12 +1,12 @@
-//! The question about a worktree's `.worktreeinclude`: on the terminal where a start was typed, in a popup after its key,
+//! The questions about a worktree's `.worktreeinclude` and `.createos-sandbox.toml`: on the terminal where a start was typed, in a popup after its key,
 //! else in its pane. And the answer, as one of the rules for what leaves.
 
 use super::sheet::Sheet;
 use crate::action::mapping::ActionContext;
-use crate::config::Config;
+use crate::config::{Config, PROJECT, Project, Settings};
 use crate::error::Result;
 use crate::herdr::{Caller, Place};
-use crate::state::{Record, Store};
+use crate::state::{Asks, Record, Store};
 use crate::worktree::{self, Asked, INCLUDE, Rules, Worktree};
 use crate::{command, ui};
 use std::path::Path;
@@ -22,13 +22,51 @@ const POPUP: Duration = Duration::from_secs(20);
 /// The rules of a worktree, with the user's yes.
 pub(crate) fn rules(config: &Config, store: &Store, root: &Path) -> Result<Rules> {
     let mut rules = config.rules(root);
-    let state = store.read()?;
-    let answer = state.answers.iter().find(|answer| answer.worktree == root && answer.yes);
-    rules.trusted = answer.map(|answer| answer.hash.clone());
+    rules.trusted = store.read()?.yes_to(Asks::Include, root).map(str::to_owned);
     Ok(rules)
 }
 
-/// Asks once where a start was typed, or its key pressed, if that is new. Elsewhere, and where a popup gave no answer, the
+/// A question about a file of the repository that counts only after a yes.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) of: Asks,
+    hash: String,
+    pub(crate) text: String,
+}
+
+impl Question {
+    /// What is asked behind the text.
+    pub(crate) fn ask(&self) -> &'static str {
+        match self.of {
+            Asks::Include => "Let them leave with the rest?",
+            Asks::Project => "Let it count?",
+        }
+    }
+
+    /// The keys below the text, and the same in a line.
+    fn keys(&self) -> (&'static str, &'static str) {
+        match self.of {
+            Asks::Include => (
+                "  y               let them leave with the rest\n  any other key   keep them home",
+                "y lets them leave, other keys keep them home",
+            ),
+            Asks::Project => (
+                "  y               let it count\n  any other key   ignore it",
+                "y lets it count, other keys ignore it",
+            ),
+        }
+    }
+
+    /// Keeps the answer.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub(crate) fn remember(&self, store: &Store, root: &Path, yes: bool) -> Result<()> {
+        store.edit(|state| state.answer(self.of, root, &self.hash, yes))
+    }
+}
+
+/// Asks once where a start was typed, or its key pressed, what is new. Elsewhere, and where a popup gave no answer, the
 /// pane asks.
 ///
 /// # Errors
@@ -38,17 +76,20 @@ pub(crate) fn ask_before_start(context: &ActionContext, worktree: &Worktree) -> 
     if !by_key && !ui::is_on_terminal() {
         return Ok(());
     }
-    let Some(asked) = unanswered(context, worktree)? else { return Ok(()) };
+    let questions = unanswered(context, worktree)?;
     if by_key {
-        return ask_by_popup(context, worktree, &asked.hash);
+        return if questions.is_empty() { Ok(()) } else { ask_by_popup(context, worktree, &questions) };
     }
-    ui::paragraph(question(&context.paths.show(worktree.root()), &asked));
-    let yes = ui::confirm("Let them leave with the rest?", false)?;
-    remember(&context.store, worktree.root(), &asked.hash, yes)
+    for question in questions {
+        ui::paragraph(&question.text);
+        let yes = ui::confirm(question.ask(), false)?;
+        question.remember(&context.store, worktree.root(), yes)?;
+    }
+    Ok(())
 }
 
-/// Opens the popup, and waits until it has an answer or is gone.
-fn ask_by_popup(context: &ActionContext, worktree: &Worktree, hash: &str) -> Result<()> {
+/// Opens the popup, and waits until it has every answer or is gone.
+fn ask_by_popup(context: &ActionContext, worktree: &Worktree, questions: &[Question]) -> Result<()> {
     if context.herdr.open_plugin_pane("trust", Place::Popup, Some(worktree.root()), &[]).is_err() {
         // One is open already.
         return Ok(());
@@ -57,7 +98,10 @@ fn ask_by_popup(context: &ActionContext, worktree: &Worktree, hash: &str) -> Res
     loop {
         let is_asked = context.store.is_asked(worktree.root())?;
         let gone = !is_asked && (was_asked || began.elapsed() > POPUP);
-        if gone || context.store.read()?.is_answered(worktree.root(), hash) {
+        let state = context.store.read()?;
+        let is_answered =
+            |question: &Question| state.is_answered(question.of, worktree.root(), &question.hash);
+        if gone || questions.iter().all(is_answered) {
             return Ok(());
         }
         was_asked |= is_asked;
@@ -84,33 +128,86 @@ pub(crate) fn ask_in_pane(context: &ActionContext, record: &Record) -> Result<()
 }
 
 fn ask(context: &ActionContext, worktree: &Worktree) -> Result<()> {
-    let Some(asked) = unanswered(context, worktree)? else { return Ok(()) };
-    let mut sheet = Sheet::new(
-        question(&context.paths.show(worktree.root()), &asked),
-        "  y               let them leave with the rest\n  any other key   keep them home",
-        "y lets them leave, other keys keep them home",
-    )
-    .opens_by_itself();
-    let answer = sheet.ask(|typed| match typed {
-        // Herdr's prefix reaches a pane, too.
-        [first, ..] if *first < 0x20 && *first != 0x03 && *first != 0x1b => None,
-        typed => Some(typed == b"y"),
-    })?;
-    answer.map_or(Ok(()), |yes| remember(&context.store, worktree.root(), &asked.hash, yes))
+    for question in unanswered(context, worktree)? {
+        let (keys, short) = question.keys();
+        let answer = Sheet::new(&question.text, keys, short).opens_by_itself().ask(|typed| match typed {
+            // Herdr's prefix reaches a pane, too.
+            [first, ..] if *first < 0x20 && *first != 0x03 && *first != 0x1b => None,
+            typed => Some(typed == b"y"),
+        })?;
+        let Some(yes) = answer else { return Ok(()) };
+        question.remember(&context.store, worktree.root(), yes)?;
+    }
+    Ok(())
 }
 
-/// What there is to ask, if this content was not answered before.
-fn unanswered(context: &ActionContext, worktree: &Worktree) -> Result<Option<Asked>> {
-    let rules = rules(&context.config()?, &context.store, worktree.root())?;
+/// What there is to ask, of contents that were not answered before.
+fn unanswered(context: &ActionContext, worktree: &Worktree) -> Result<Vec<Question>> {
     let state = context.store.read()?;
-    Ok(worktree::asked(worktree, &rules)?.filter(|asked| !state.is_answered(worktree.root(), &asked.hash)))
+    let settings = Settings::load(&context.config_file())?;
+    let mut questions =
+        of_worktree(&settings, &context.store, worktree, &context.paths.show(worktree.root()))?;
+    questions.retain(|question| !state.is_answered(question.of, worktree.root(), &question.hash));
+    Ok(questions)
 }
 
-pub(crate) fn remember(store: &Store, root: &Path, hash: &str, yes: bool) -> Result<()> {
-    store.edit(|state| state.answer(root, hash, yes))
+/// What a yes of the user would make count, and does not yet.
+///
+/// # Errors
+/// The worktree cannot be listed, or its files not be read.
+pub(crate) fn of_worktree(
+    settings: &Settings,
+    store: &Store,
+    worktree: &Worktree,
+    place: &str,
+) -> Result<Vec<Question>> {
+    let rules = rules(&settings.clone().resolve(), store, worktree.root())?;
+    let mut questions = Vec::new();
+    if let Some(asked) = worktree::asked(worktree, &rules)? {
+        let text = question(place, &asked);
+        questions.push(Question { of: Asks::Include, hash: asked.hash, text });
+    }
+    let state = store.read()?;
+    if let Some(project) = Project::read(worktree.root())?
+        && state.yes_to(Asks::Project, worktree.root()) != Some(project.hash.as_str())
+    {
+        let text = of_project(place, &project, settings);
+        questions.push(Question { of: Asks::Project, hash: project.hash, text });
+    }
+    Ok(questions)
 }
 
-pub(crate) fn question(place: &str, asked: &Asked) -> String {
+fn of_project(place: &str, project: &Project, settings: &Settings) -> String {
+    let mut text = format!("{PROJECT} of {place} says what its boxes need.\n");
+    let mut row = |label: &str, value: &str| text += &format!("\n  {label:<8}   {}", ui::visible_line(value));
+    project.on_create.iter().for_each(|command| row("onCreate", command));
+    project.on_resume.iter().for_each(|command| row("onResume", command));
+    let mine = settings.clone().resolve();
+    let wins = |is_set: bool, value: &str| match is_set {
+        true => format!("{value}, but your setting wins"),
+        false => value.to_owned(),
+    };
+    if let Some(agent) = project.agent {
+        row("agent", &wins(settings.agent.is_some(), &format!("{agent} in place of {}", mine.agent)));
+    }
+    if let Some(shape) = &project.shape {
+        row("shape", &wins(settings.shape.is_some(), &format!("{shape} in place of {}", mine.shape)));
+    }
+    if let Some(rootfs) = &project.rootfs {
+        row("rootfs", &wins(settings.rootfs.is_some(), rootfs.as_str()));
+    }
+    project.cwd.iter().for_each(|cwd| row("cwd", cwd));
+    let names: Vec<&str> = mine.environment.entries().map(|(name, _)| name).collect();
+    if !project.on_create.is_empty() || !project.on_resume.is_empty() {
+        text += "\n\nIts commands run in the box, before the agent.";
+        if !names.is_empty() {
+            text += &format!(" They could read there: {}", names.join(", "));
+        }
+    }
+    text + "\n"
+}
+
+fn question(place: &str, asked: &Asked) -> String {
     let count = ui::count(asked.files.len() as u64, "file");
     let mut text = format!(
         "{INCLUDE} of {place} names {count} that git ignores, {}.\nThey would go into the box, which may be in the cloud:\n",

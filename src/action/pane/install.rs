@@ -1,5 +1,6 @@
 //! Finds the agent in the box, or installs it with its own installer and finds it then.
 
+use super::passed;
 use crate::command;
 use crate::config::{Agent, EgressRule};
 use crate::createos::ProviderKind;
@@ -103,11 +104,7 @@ fn where_it_comes_from(provider: ProviderKind, programs: &str) -> String {
     format!("use an image that has {programs}: {another_image}")
 }
 
-fn needed(
-    ProviderBox { provider, id, .. }: &ProviderBox,
-    agent: Agent,
-    programs: &[&str],
-) -> Result<()> {
+fn needed(ProviderBox { provider, id, .. }: &ProviderBox, agent: Agent, programs: &[&str]) -> Result<()> {
     let said = provider.exec_asking(id, NEEDED, programs, Duration::from_secs(60))?;
     let text = said.text();
     let missing: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("MISSING ")).collect();
@@ -130,23 +127,29 @@ fn find(ProviderBox { provider, id, .. }: &ProviderBox, agent: Agent) -> Result<
 }
 
 fn run(ProviderBox { provider, id, .. }: &ProviderBox, installer: &str, agent: Agent) -> Result<i32> {
-    let variables: Vec<_> =
-        agent.spec().environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let passed = passed::on();
+    let own = agent.spec().environment.iter();
+    let all = passed.iter().map(|(name, value)| (name, value)).chain(own);
+    let variables: Vec<_> = all.map(|(name, value)| format!("{name}={value}")).collect();
     let mut args = vec![installer];
     args.extend(variables.iter().map(String::as_str));
-    // An installer paints progress; its bytes are the box's and go through, without its terminal tricks.
+    Ok(provider.run_long(id, INSTALLER, &args, INSTALL, &mut on_screen())?)
+}
+
+/// What a program in the box prints, on the screen as it comes. It may paint progress; its bytes are the box's and go
+/// through, without its terminal tricks.
+pub(crate) fn on_screen() -> impl FnMut(Heard<'_>) {
     let (mut shown, mut lost) = (Vec::new(), false);
-    let result = provider.run_long(id, INSTALLER, &args, INSTALL, &mut |heard| match heard {
+    move |heard| match heard {
         Heard::Output(bytes) => {
             lost = false;
             show(&mut shown, bytes);
         }
         Heard::Lost if std::mem::replace(&mut lost, true) => {}
         Heard::Lost => {
-            ui::paragraph("  the connection to the box is lost; the installer goes on there, trying again …");
+            ui::paragraph("  the connection to the box is lost; what runs there goes on, trying again …");
         }
-    });
-    Ok(result?)
+    }
 }
 
 /// Shows whole lines, made visible and set in; of a line that was painted over, the last state.

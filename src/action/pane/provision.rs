@@ -1,21 +1,22 @@
 //! `provision`: the process of the pane that `start` opens. Five visible steps, then the agent's terminal.
 
-use super::agent::start_agent;
+use super::agent::{Given, start_agent};
 use super::create::{create, take_back};
 use super::install::{self, Installed};
 use super::label::{Shows, name_own};
-use super::{holding, include, show};
-use crate::action::mapping::{ActionContext, RECORD, RESTORED, UP, detached, restore, title};
+use super::{holding, include, project, show, values};
+use crate::action::mapping::{ActionContext, RECORD, RESTORED, UP, Wishes, detached, restore, title, wishes};
 use crate::command;
-use crate::config::{Agent, Config, RemoteRoot};
+use crate::config::{Agent, Config, Project, RemoteRoot, Seed};
 use crate::createos::Provider;
 use crate::error::{Error, Result};
 use crate::fs::Lock;
-use crate::journey::{ProviderBox, Stop, Upload};
+use crate::journey::{ProviderBox, Stop, Upload, deliver, plant};
 use crate::merge::Ledger;
 use crate::state::{Phase, Record, RecordId, StartOutcome};
 use crate::ui::{self, Steps};
-use crate::worktree::{self, Packed, Reason, Selection, Worktree};
+use crate::worktree::{self, Packed, Person, Reason, Selection, Worktree};
+use std::time::Instant;
 
 /// Runs in the plugin pane, from the record that its environment names.
 ///
@@ -55,38 +56,67 @@ pub(crate) fn provision(context: &ActionContext) -> Result<()> {
 }
 
 fn new_box(context: &ActionContext, mut record: Record, lock: Lock) -> Result<()> {
-    let id = record.id.clone();
     record.label = name_own(context, &record, Shows::Agent);
-    let stop = Stop::watch("the pane was closed", {
-        let (store, id) = (context.store.folder().to_path_buf(), id.clone());
-        move || detached::cleanup_at(&store, &id)
-    })?;
-    let result = include::ask_in_pane(context, &record)
-        .and_then(|()| Provision::new(context, &mut record, &stop)?.run());
-    if stop.raised() {
-        // The clean-up already waits for our lock, and looks for the record then.
-        return if record.create_called { restore(context, &record) } else { Ok(()) };
-    }
-    match result.and_then(|outcome| tell_ready(context, &id, outcome)) {
-        Ok(()) => {
-            drop(stop);
-            show::show(context, &id, &lock)
-        }
-        Err(error) => {
-            let (error, phase) = take_back(context, &mut record, error)?;
-            // Nothing is owned any more: what is left is the clean-up's, not this screen's.
-            drop(lock);
-            if stop.raised() {
-                return Ok(());
-            }
-            drop(stop);
-            let goes_on = if phase == Phase::Leftover { detached::cleanup(context, &id) } else { Ok(()) };
-            // One that could not be started is the next action's.
-            let error = goes_on.err().iter().fold(error, |error, why| error.fact("clean-up", why.message()));
+    match make(context, &mut record, lock, &[])? {
+        Making::Ready(lock) => show::show(context, &record.id, &lock),
+        Making::Stopped => Ok(()),
+        Making::Failed(error) => {
             ui::paragraph(format!("\n{}", ui::format_error(&error)));
             holding::failed(context, &record)
         }
     }
+}
+
+/// How the start of a box has ended.
+pub(crate) enum Making {
+    /// The agent runs; with the record's lock.
+    Ready(Lock),
+    /// The pane was closed, or Ctrl-C pressed: a clean-up of its own takes back what was made.
+    Stopped,
+    /// It failed, and what was made is taken back, or named.
+    Failed(Error),
+}
+
+/// Makes the box of a reservation whose lock this process holds, and starts its agent, in sight. `more` is what that
+/// is given this time only.
+///
+/// # Errors
+/// The state cannot be read or written. What else fails is told by [`Making`].
+pub(crate) fn make(
+    context: &ActionContext,
+    record: &mut Record,
+    lock: Lock,
+    more: &[String],
+) -> Result<Making> {
+    let id = record.id.clone();
+    let stop = Stop::watch("the pane was closed", {
+        let (store, id) = (context.store.folder().to_path_buf(), id.clone());
+        move || detached::cleanup_at(&store, &id)
+    })?;
+    let result = include::ask_in_pane(context, record)
+        .and_then(|()| Provision::new(context, record, &stop)?.run(more));
+    if stop.raised() {
+        // The clean-up already waits for our lock, and looks for the record then.
+        if record.create_called {
+            restore(context, record)?;
+        }
+        return Ok(Making::Stopped);
+    }
+    let error = match result.and_then(|outcome| tell_ready(context, &id, outcome)) {
+        Ok(()) => return Ok(Making::Ready(lock)),
+        Err(error) => error,
+    };
+    let (error, phase) = take_back(context, record, error)?;
+    // Nothing is owned any more: what is left is the clean-up's, not this screen's.
+    drop(lock);
+    if stop.raised() {
+        return Ok(Making::Stopped);
+    }
+    drop(stop);
+    let goes_on = if phase == Phase::Leftover { detached::cleanup(context, &id) } else { Ok(()) };
+    // One that could not be started is the next action's.
+    let error = goes_on.err().iter().fold(error, |error, why| error.fact("clean-up", why.message()));
+    Ok(Making::Failed(error))
 }
 
 /// Turns the reservation into a mapping, and tells the start that waits.
@@ -119,11 +149,15 @@ struct Provision<'a> {
     provider: Provider,
     steps: Steps,
     stop: &'a Stop,
+    /// Whose commits the agent makes.
+    person: Option<Person>,
+    /// What the repository says that its boxes need, if that counts.
+    project: Option<Project>,
 }
 
 impl<'a> Provision<'a> {
     fn new(context: &'a ActionContext, record: &'a mut Record, stop: &'a Stop) -> Result<Self> {
-        let config = context.config()?;
+        let Wishes { config, project, ignored } = wishes(context, &record.worktree)?;
         let agent = record.agent.get()?;
         let root = record.remote_root.get()?;
         let provider = context.provider(record.provider)?.stop_when(stop.flag());
@@ -134,11 +168,15 @@ impl<'a> Provision<'a> {
             config.shape,
             record.auto_pause
         ));
+        if let Some(ignored) = ignored {
+            ui::paragraph(format!("  note: {ignored}\n"));
+        }
         let steps = Steps::new(&["create", "upload", "prepare", "install", "start"]);
-        Ok(Self { context, record, config, agent, root, provider, steps, stop })
+        Ok(Self { context, record, config, agent, root, provider, steps, stop, person: None, project })
     }
 
-    fn run(mut self) -> Result<StartOutcome> {
+    fn run(mut self, more: &[String]) -> Result<StartOutcome> {
+        let values = values::of(&self.config.environment, &self.context.paths)?;
         let upload = self.pack()?;
         self.stop.check()?;
         self.warn_about_egress();
@@ -158,24 +196,71 @@ impl<'a> Provision<'a> {
         self.steps.begin("prepare");
         let ledger = Ledger::new(self.context.store.box_folder(&id)?);
         let steps = &mut self.steps;
-        upload.prepare(&mut remote, &self.root, &ledger, &mut |text| steps.progress(text))?;
+        let person = self.person.as_ref();
+        upload.prepare(&mut remote, &self.root, &ledger, person, &mut |text| steps.progress(text))?;
         self.steps.done("prepare", "starting point kept");
         self.stop.check()?;
 
+        if !values.is_empty() {
+            deliver(&mut remote, &values)?;
+        }
         self.steps.begin("install");
         let (egress, steps) = (&self.config.egress, &mut self.steps);
         let installed = install::install(&remote, self.agent, egress, self.stop, steps)?;
         self.steps.done("install", &shown(&installed));
         self.stop.check()?;
 
+        self.seed(&mut remote, &upload.packed)?;
+        self.stop.check()?;
+
+        let failed = self.on_create(&remote)?;
+
         self.steps.begin("start");
-        let process = start_agent(&remote, &self.root, self.agent, &installed.program)?;
+        let (program, environment) = (installed.program.as_str(), &self.config.environment);
+        let process = start_agent(&remote, self.record, Given { program, first: &[], more, environment })?;
         self.context.store.change(&self.record.id, |record| {
             record.program = Some(installed.program.clone());
             record.process = Some(process);
+            record.project_failed = failed;
+            record.environment = values.iter().map(|(name, _)| name.clone()).collect();
         })?;
         self.steps.done("start", "attached. Ctrl-] detaches");
         Ok(outcome)
+    }
+
+    /// Answers the agent's first questions, as far as the worktree is not one that would run something by the answer.
+    fn seed(&mut self, remote: &mut ProviderBox, packed: &Packed) -> Result<()> {
+        let spec = self.agent.spec();
+        let is_hook = |path: &str| {
+            spec.hooks
+                .iter()
+                .any(|hook| path == hook || hook.ends_with('/') && path.starts_with(hook.as_str()))
+        };
+        let hooks = packed.base.iter().any(|(path, _)| is_hook(&path.to_string()));
+        let wanted = |seed: &&Seed| !(seed.trust && hooks) && (!seed.unattended || self.record.unattended);
+        let seeds: Vec<_> = spec.seeds.iter().filter(wanted).collect();
+        for note in plant(remote, &seeds, &self.root)? {
+            self.steps.interrupt();
+            ui::paragraph(format!("  note: {}", ui::visible_line(&note)));
+        }
+        Ok(())
+    }
+
+    /// Runs the project's commands, in sight. One that fails keeps no agent from starting; what failed.
+    fn on_create(&mut self, remote: &ProviderBox) -> Result<Option<String>> {
+        let commands = self.project.take().map(|project| project.on_create).unwrap_or_default();
+        let mut failed = Vec::new();
+        for command in commands {
+            self.steps.interrupt();
+            ui::paragraph(format!("\n  onCreate: {}", ui::visible_line(&command)));
+            let began = Instant::now();
+            let why = project::run(remote, &self.root, &command, &mut install::on_screen());
+            let how = why.as_deref().unwrap_or("done");
+            ui::paragraph(format!("  {how}, {}", ui::seconds(began.elapsed())));
+            failed.extend(why.map(|why| format!("onCreate {}: {why}", ui::visible_line(&command))));
+            self.stop.check()?;
+        }
+        Ok((!failed.is_empty()).then(|| failed.join("; ")))
     }
 
     /// What will leave, by name and by contents, packed and measured before a box is paid for.
@@ -198,6 +283,7 @@ impl<'a> Provision<'a> {
 
     fn selection(&mut self) -> Result<Selection> {
         let worktree = Worktree::discover(&self.context.git()?, &self.record.worktree)?;
+        self.person = worktree.person();
         let rules = include::rules(&self.config, &self.context.store, worktree.root())?;
         let selection = worktree::select(&worktree, &rules)?;
         if selection.files().is_empty() {

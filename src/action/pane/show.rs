@@ -36,48 +36,89 @@ pub(crate) fn show_restored(context: &ActionContext, id: &RecordId, _owned: &Loc
     show_from(context, id, BackOff::after_a_restart(Instant::now()))
 }
 
-fn show_from(context: &ActionContext, id: &RecordId, mut back_off: BackOff) -> Result<()> {
-    // Ctrl-C is the agent's; between two children it must not end the pane.
-    let _ignored = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
-    let modes = ui::terminal::line_modes();
-    let mut last: Option<Record> = None;
+fn show_from(context: &ActionContext, id: &RecordId, back_off: BackOff) -> Result<()> {
+    let mut watch = Watch { back_off, ..Watch::begin("closes this pane") };
     loop {
-        let Some(mut record) = current(context, id, last.as_ref())? else {
-            return hold(context, id, "its box was deleted", last.as_ref());
-        };
-        let (end, lasted) = match record.process.clone() {
-            Some(process) => attempt(context, &mut record, &process, back_off.is_lost(), modes.as_ref()),
-            None => (End::Exited(String::new()), Duration::ZERO),
-        };
-        // As it is now: somebody may have paused the box meanwhile, and said so.
-        if let Some(now) = context.store.read()?.record(id) {
-            record = now.clone();
+        match watch.until_over(context, id)? {
+            Over::Left => return Ok(()),
+            Over::Forgotten(last) => return hold(context, id, "its box was deleted", last.as_ref()),
+            Over::Ended(record, end) => {
+                let why = words(&record, &end);
+                if matches!(end, End::Gone | End::Going) {
+                    return hold(context, id, &why, Some(&record));
+                }
+                if !hold_and_bring_back(context, &why, &record)? {
+                    return Ok(());
+                }
+            }
         }
-        last = Some(record.clone());
-        let why = words(&record, &end);
-        let again = match end {
-            End::Gone => return hold(context, id, &why, Some(&record)),
-            End::Lost(_) => back_off.lost(Instant::now(), lasted).map(|wait| ("trying", wait)),
-            End::Going => back_off.lost(Instant::now(), lasted).map(|wait| ("looking", wait)),
-            End::Detached | End::Exited(_) | End::Paused | End::Failed => None,
-        };
-        if let Some((what, wait)) = again {
+    }
+}
+
+/// Why a box is shown no more.
+pub(crate) enum Over {
+    /// The person did not wait for a lost connection.
+    Left,
+    /// The record is gone, and with it the box; what it was, if it was seen.
+    Forgotten(Option<Record>),
+    Ended(Record, End),
+}
+
+/// A terminal that shows a box, over attaches and lost connections.
+pub(crate) struct Watch {
+    modes: Option<Termios>,
+    back_off: BackOff,
+    last: Option<Record>,
+    /// What `q` does while a lost connection is waited for.
+    quits: &'static str,
+}
+
+impl Watch {
+    pub(crate) fn begin(quits: &'static str) -> Self {
+        // Ctrl-C is the agent's; between two children it must not end the pane.
+        let _ignored =
+            signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
+        Self { modes: ui::terminal::line_modes(), back_off: BackOff::default(), last: None, quits }
+    }
+
+    /// Shows the box until the attach ends for more than a lost connection.
+    ///
+    /// # Errors
+    /// The state or the terminal cannot be read.
+    pub(crate) fn until_over(&mut self, context: &ActionContext, id: &RecordId) -> Result<Over> {
+        loop {
+            let Some(mut record) = current(context, id, self.last.as_ref())? else {
+                return Ok(Over::Forgotten(self.last.take()));
+            };
+            let (end, lasted) = match record.process.clone() {
+                Some(process) => {
+                    attempt(context, &mut record, &process, self.back_off.is_lost(), self.modes.as_ref())
+                }
+                None => (End::Exited(String::new()), Duration::ZERO),
+            };
+            // As it is now: somebody may have paused the box meanwhile, and said so.
+            if let Some(now) = context.store.read()?.record(id) {
+                record = now.clone();
+            }
+            self.last = Some(record.clone());
+            let again = match end {
+                End::Lost(_) => self.back_off.lost(Instant::now(), lasted).map(|wait| ("trying", wait)),
+                End::Going => self.back_off.lost(Instant::now(), lasted).map(|wait| ("looking", wait)),
+                End::Gone | End::Detached | End::Exited(_) | End::Paused | End::Failed => None,
+            };
+            let Some((what, wait)) = again else {
+                self.back_off = BackOff::default();
+                return Ok(Over::Ended(record, end));
+            };
             let when = match wait.as_secs() {
                 0 => "at once".to_owned(),
-                seconds => format!("in {seconds} s (q closes this pane)"),
+                seconds => format!("in {seconds} s (q {})", self.quits),
             };
-            ui::paragraph(format!("\n{} in {}: {why}; {what} again {when}", title(&record), record.name));
+            let (title, why) = (title(&record), words(&record, &end));
+            ui::paragraph(format!("\n{title} in {}: {why}; {what} again {when}", record.name));
             if wait_or_quit(wait)? {
-                return Ok(());
+                return Ok(Over::Left);
             }
-            continue;
-        }
-        if end == End::Going {
-            return hold(context, id, &why, Some(&record));
-        }
-        back_off = BackOff::default();
-        if !hold_and_bring_back(context, &why, &record)? {
-            return Ok(());
         }
     }
 }

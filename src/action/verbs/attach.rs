@@ -1,7 +1,7 @@
 //! `attach`: brings the box and its agent back, and shows it in the pane that has it or in a new one.
 
 use crate::action::mapping::{ActionContext, RECORD, RESTORED, choose, run_box, title};
-use crate::action::pane::agent::{bring_back, bring_back_alone};
+use crate::action::pane::agent::{Anew, bring_back, bring_back_alone};
 use crate::action::pane::label::name_of_a_person;
 use crate::action::report::{Notice, Report};
 use crate::createos::{ProcessId, Status};
@@ -13,12 +13,14 @@ use std::time::{Duration, Instant};
 /// How long the new pane may take to show the box.
 const PANE: Duration = Duration::from_secs(20);
 
+/// `fresh`: an agent that has to start again begins a conversation.
+///
 /// # Errors
 /// There is no box, it cannot be resumed, or its pane cannot be opened.
-pub(crate) fn attach(context: &ActionContext) -> Result<Report> {
+pub(crate) fn attach(context: &ActionContext, fresh: bool) -> Result<Report> {
     let chosen = choose(context)?;
     let record = &chosen.record;
-    let process = reattach(context, record, By::Action)?;
+    let process = reattach(context, record, By::Action, fresh)?;
     let shown = context.store.read()?.record(&record.id).and_then(|record| record.pane.clone());
     let by_worktree = if chosen.by_worktree { ", the only box of this worktree" } else { "" };
     Ok(Report::new(format!("{} runs in box {}{by_worktree}", title(record), record.name))
@@ -67,7 +69,8 @@ impl By {
 ///
 /// # Errors
 /// The box cannot be brought back, or its pane cannot be opened.
-pub(crate) fn reattach(context: &ActionContext, record: &Record, by: By) -> Result<ProcessId> {
+pub(crate) fn reattach(context: &ActionContext, record: &Record, by: By, fresh: bool) -> Result<ProcessId> {
+    let anew = Anew { more: &[], fresh };
     let _alone = context.store.lock_showing(&record.id)?;
     // Who held the lock before may have opened another pane for it.
     let state = context.store.read()?;
@@ -84,13 +87,13 @@ pub(crate) fn reattach(context: &ActionContext, record: &Record, by: By) -> Resu
         let alone = context.store.lock_agent(&record.id)?;
         can_be_shown(context, record)?;
         show_in_new_pane(context, record, own, by)?;
-        return Ok(bring_back_alone(context, &record.id, &alone)?.process);
+        return Ok(bring_back_alone(context, &record.id, anew, &alone)?.process);
     }
     if let Some(pane) = own.filter(|_| by.goes_there(context)) {
         // After a restart of Herdr it is no plugin pane any more, and stays without the focus.
         let _stays_where_it_is = context.herdr.focus_plugin_pane(&pane.id);
     }
-    let brought = bring_back(context, &record.id)?;
+    let brought = bring_back(context, &record.id, anew)?;
     // Our own process lives in the pane: if it holds, or is about to, it comes back.
     if brought.anew || context.store.is_holding(&record.id)? {
         wake(context, &record.id)?;

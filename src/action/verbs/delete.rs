@@ -1,6 +1,8 @@
 //! `delete`: for ever, after a second word of the person's.
 
-use crate::action::mapping::{ActionContext, RECORD, delete_box, find_box, meant, or_elsewhere, ours};
+use crate::action::mapping::{
+    ActionContext, Called, RECORD, choose, delete_box, find_box, meant, or_elsewhere, ours,
+};
 use crate::action::report::{Notice, Report};
 use crate::action::work::{NotHome, home, ledger};
 use crate::cli::DeleteArgs;
@@ -19,7 +21,11 @@ const ARMED: u64 = 60;
 /// # Errors
 /// The pane has no box, or the provider refuses.
 pub(crate) fn delete(context: &ActionContext, args: &DeleteArgs) -> Result<Report> {
-    let Some(record) = meant(context)? else { return Err(nothing_here(context)) };
+    let record = match (meant(context)?, context.called) {
+        (Some(record), _) => record,
+        (None, Called::Anywhere) => choose(context)?.record,
+        (None, Called::InHerdr) => return Err(nothing_here(context)),
+    };
     not_starting(&record)?;
     if context.invocation.caller == Caller::Key {
         return ask(context, &record);

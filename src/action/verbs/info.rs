@@ -46,6 +46,9 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
         ("auto-pause", auto_pause.unwrap_or_else(|| record.auto_pause.to_string())),
         ("egress", egress.unwrap_or_default()),
         ("provider", record.provider.word().to_owned()),
+        ("project", record.project_failed.clone().unwrap_or_default()),
+        ("environment", record.environment.join(", ")),
+        ("unattended", if record.unattended { "yes, the agent asks nothing" } else { "" }.to_owned()),
         ("program", program.clone()),
         ("process", process.clone()),
     ];
@@ -70,6 +73,8 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
         .field("pane", record.pane.as_ref().map(ToString::to_string))
         .field("provider", record.provider.word())
         .field("status", status)
+        .field("unattended", record.unattended)
+        .field("environment", record.environment.clone())
         .notice(Notice::Popup);
     Ok(told(report, &found))
 }

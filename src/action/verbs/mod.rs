@@ -1,5 +1,6 @@
 //! A file for each command, called as the command is.
 
+pub(super) mod anywhere;
 pub(super) mod apply;
 pub(super) mod ask_delete;
 pub(super) mod attach;
@@ -13,6 +14,7 @@ pub(super) mod reconcile;
 pub(super) mod resume;
 pub(super) mod review;
 pub(super) mod start;
+pub(super) mod start_menu;
 pub(super) mod sync;
 pub(super) mod trust;
 pub(super) mod undo;

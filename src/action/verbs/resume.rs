@@ -3,6 +3,7 @@
 use super::attach::wake;
 use super::pause::report;
 use crate::action::mapping::{ActionContext, choose, run_box};
+use crate::action::pane::project::on_resume;
 use crate::action::report::Report;
 use crate::error::Result;
 
@@ -13,7 +14,10 @@ use crate::error::Result;
 pub(crate) fn resume(context: &ActionContext) -> Result<Report> {
     let chosen = choose(context)?;
     let remote = context.remote(&chosen.record)?;
-    run_box(context, &chosen.record, &remote)?;
+    if run_box(context, &chosen.record, &remote)? {
+        let failed = on_resume(context, &chosen.record, &remote);
+        context.store.change(&chosen.record.id, |record| record.project_failed = failed)?;
+    }
     if context.store.is_holding(&chosen.record.id)? {
         wake(context, &chosen.record.id)?;
     }

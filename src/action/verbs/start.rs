@@ -1,14 +1,17 @@
 //! `start`: reserves the pane, opens a pane of this plugin, waits for what provision tells.
 
-use crate::action::mapping::{ActionContext, RECORD, box_name, detached, installation_of, title};
+use crate::action::mapping::{
+    ActionContext, RECORD, Wanted, detached, installation_of, reservation, title, wishes,
+};
 use crate::action::pane::include;
 use crate::action::pane::provision::stayed_words;
 use crate::action::report::{Notice, Report};
 use crate::command;
+use crate::config::Agent;
 use crate::createos::BoxName;
 use crate::error::{Error, Result};
 use crate::herdr::{Focus, Place};
-use crate::state::{Phase, Record, RecordId, Recorded, StartOutcome, State, now};
+use crate::state::{Phase, Record, RecordId, StartOutcome, State};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,11 +19,11 @@ const LONGEST: Duration = Duration::from_secs(600);
 const ALREADY: &str = "already-starting";
 /// How long the new pane may take to take its record's lock.
 const PANE: Duration = Duration::from_secs(30);
-/// Starts an agent in a new box.
+/// Starts an agent in a new box; without one that of the settings.
 ///
 /// # Errors
 /// Anything that keeps the agent from running; what was made for it is gone again, or named.
-pub(crate) fn start(context: &ActionContext) -> Result<Report> {
+pub(crate) fn start(context: &ActionContext, agent: Option<Agent>) -> Result<Report> {
     let pane = context.need_focus()?;
     let Some(_reserved) = context.store.lock_source(&context.socket, &pane.terminal)? else {
         // Somebody else holds the reservation of this pane, who may not have written the record yet.
@@ -34,41 +37,15 @@ pub(crate) fn start(context: &ActionContext) -> Result<Report> {
     let shown =
         state.of_terminal(&context.socket, &pane.terminal).filter(|record| record.phase == Phase::Ready);
 
-    let config = context.config()?;
     let worktree = context.worktree()?;
-    if worktree.root().to_str().is_none() {
-        return Err(Error::failed(format!(
-            "the worktree's path is not UTF-8: {}",
-            worktree.root().display()
-        )));
-    }
-    let kind = config.provider;
-    let _is_there = context.provider(kind)?;
+    // What is said to the repository's word decides what is wanted.
     include::ask_before_start(context, &worktree)?;
-    let record = Record {
-        id: RecordId::random(),
-        phase: Phase::Starting,
-        socket: context.socket.clone(),
-        source: Some(pane.terminal.clone()),
-        terminal: None,
-        pane: None,
-        provider: kind,
-        name: box_name(&worktree, &state.installation)?,
-        create_called: false,
-        box_id: None,
-        agent: Recorded::Known(config.agent),
-        program: None,
-        process: None,
-        shown: None,
-        paused_by_hand: false,
-        label: None,
-        worktree: worktree.root().to_path_buf(),
-        remote_root: Recorded::Known(config.remote_root.clone()),
-        auto_pause: Recorded::Known(config.auto_pause.clone()),
-        outcome: None,
-        delete_armed_at: None,
-        created_at: now(),
-    };
+    let wishes = wishes(context, worktree.root())?;
+    let agent = agent.unwrap_or(wishes.config.agent);
+    let wanted = Wanted { agent, provider: wishes.config.provider };
+    let _is_there = context.provider(wanted.provider)?;
+    let record = reservation(context, &worktree, &wishes, wanted)?;
+    let record = Record { source: Some(pane.terminal.clone()), ..record };
     // Before anything is paid for. The name in the file is the installation's from now on.
     context.store.edit(|state| {
         state.installation.clone_from(&installation_of(&record.name));

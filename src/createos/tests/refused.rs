@@ -38,7 +38,15 @@ fn a_box_that_has_paused_by_itself_is_resumed_and_the_call_goes_on() {
     box_.pull(&id, "/tmp/x", &mut pulled, 1 << 20).unwrap();
     assert!(pulled == contents, "the refusal on stdout is no part of the file: {} bytes", pulled.len());
     sleeps().unwrap();
-    let spec = StartSpec { cwd: "/".into(), rows: 24, cols: 80, program: "/bin/sh".into(), args: vec![] };
+    let spec = StartSpec {
+        cwd: "/".into(),
+        folder: "/".into(),
+        variables: vec![],
+        rows: 24,
+        cols: 80,
+        program: "/bin/sh".into(),
+        args: vec![],
+    };
     box_.process_start(&id, &spec).unwrap();
     let calls = std::fs::read_to_string(dir.path().join("calls")).unwrap();
     assert_eq!(calls.matches(" resume ").count(), 4, "{calls}");

@@ -1,5 +1,5 @@
-# prepare ARCHIVE LIST LIST-HASH FILES: the archive becomes the workspace and the first layer of the store.
-archive=$1 list=$2 list_hash=$3 files=$4
+# prepare ARCHIVE LIST LIST-HASH FILES NAME EMAIL: the archive becomes the workspace and the first layer of the store.
+archive=$1 list=$2 list_hash=$3 files=$4 name=$5 email=$6
 exec 3>&1
 
 counted() { # counted WHAT: says after each thousand lines that so many files are done
@@ -47,8 +47,8 @@ pins=(-c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.safecrlf=false
 complaint=$(git -c init.defaultBranch=main init -q 2>&1) || stop repository "$complaint"
 # For every repository of the box, where its user has a place for that; else for this one.
 identity() { git config "$1" >/dev/null || git config --global "$1" "$2" 2>/dev/null || git config "$1" "$2"; }
-identity user.name 'Sandbox agent' || stop repository identity
-identity user.email agent@sandbox.invalid || stop repository identity
+identity user.name "${name:-Sandbox agent}" || stop repository identity
+identity user.email "${email:-agent@sandbox.invalid}" || stop repository identity
 
 say progress "recording $files files as the base"
 baseline() {

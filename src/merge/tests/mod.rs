@@ -156,7 +156,7 @@ impl World {
             tar.append_path_with_name(self.here.join(path.as_path()), path.as_path()).unwrap();
         }
         tar.into_inner().unwrap().finish().unwrap();
-        prepare(&mut self.shell, &self.root, archive.to_str().unwrap(), &base, &mut |_| {}).unwrap();
+        prepare(&mut self.shell, &self.root, archive.to_str().unwrap(), &base, None, &mut |_| {}).unwrap();
         self.ledger.begin(&base).unwrap();
         self
     }

@@ -31,14 +31,14 @@ fn every_repository_of_the_box_has_an_identity() {
 fn preparing_again_is_no_error_and_a_half_made_workspace_is_made_anew() {
     let mut world = World::with(ONE);
     let base = world.ledger.base().unwrap();
-    let again = prepare(&mut world.shell, &world.root, "/nonexistent.tgz", &base, &mut |_| {}).unwrap();
+    let again = prepare(&mut world.shell, &world.root, "/nonexistent.tgz", &base, None, &mut |_| {}).unwrap();
     assert_eq!(again.len(), 40);
     // As a kill between unpacking and the commit leaves it.
     let store = world.shell.home.join(".createos-sandbox");
     std::fs::remove_file(store.join("prepared")).unwrap();
     std::fs::write(store.join("preparing"), world.root.as_str()).unwrap();
     world.there("half", "x");
-    prepare(&mut world.shell, &world.root, "/nonexistent.tgz", &base, &mut |_| {}).unwrap();
+    prepare(&mut world.shell, &world.root, "/nonexistent.tgz", &base, None, &mut |_| {}).unwrap();
     assert!(!world.there.join("half").exists());
     world.apply(Outcome::NoChanges);
 }
@@ -56,7 +56,7 @@ fn how_many_files_are_done_is_said_while_they_are_unpacked_and_recorded() {
     std::fs::write(store.join("preparing"), world.root.as_str()).unwrap();
     let base = world.ledger.base().unwrap();
     let mut heard = Vec::new();
-    prepare(&mut world.shell, &world.root, "/nonexistent.tgz", &base, &mut |text| {
+    prepare(&mut world.shell, &world.root, "/nonexistent.tgz", &base, None, &mut |text| {
         heard.push(text.to_owned());
     })
     .unwrap();
@@ -76,8 +76,9 @@ fn how_many_files_are_done_is_said_while_they_are_unpacked_and_recorded() {
 fn a_workspace_that_is_not_empty_is_refused() {
     let mut world = World::unprepared();
     world.there("precious", "x");
-    let error = prepare(&mut world.shell, &world.root, "/nonexistent.tgz", &Base::default(), &mut |_| {})
-        .unwrap_err();
+    let error =
+        prepare(&mut world.shell, &world.root, "/nonexistent.tgz", &Base::default(), None, &mut |_| {})
+            .unwrap_err();
     assert!(error.to_string().contains("is not empty"), "{error}");
     assert!(world.there.join("precious").exists());
 }
@@ -126,9 +127,15 @@ fn a_program_that_the_box_lacks_is_named() {
             self.0.pull(path, contents, limit)
         }
     }
-    let error =
-        prepare(&mut Bare(&mut world.shell), &world.root, "/nonexistent.tgz", &Base::default(), &mut |_| {})
-            .unwrap_err();
+    let error = prepare(
+        &mut Bare(&mut world.shell),
+        &world.root,
+        "/nonexistent.tgz",
+        &Base::default(),
+        None,
+        &mut |_| {},
+    )
+    .unwrap_err();
     assert_eq!(error.to_string(), "git is missing in the box");
 }
 

@@ -50,8 +50,9 @@ pub(super) fn all(context: &Context<'_>) -> Vec<Check> {
     checks.push(surroundings::config_owner(context));
     checks.extend(surroundings::home_owner(context));
     checks.push(settings::egress(context));
-    checks
-        .push(surroundings::agent_env(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())));
+    checks.push(surroundings::agent_env(context, |name| {
+        std::env::var_os(name).is_some_and(|value| !value.is_empty())
+    }));
     checks.push(surroundings::notices(context));
     if !context.provider.has().isolation {
         checks.push(surroundings::local_sandbox(context));

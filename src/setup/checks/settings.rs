@@ -27,7 +27,8 @@ pub(super) fn config(context: &Context<'_>) -> Check {
                 ProviderKind::Createos => "boxes on CreateOS",
                 ProviderKind::Local => "boxes on this machine",
             };
-            Check::ok("config", format!("agent {}, {boxes}", config.agent)).path(shown).required()
+            let asks = if config.unattended { ", unattended: it asks nothing" } else { "" };
+            Check::ok("config", format!("agent {}{asks}, {boxes}", config.agent)).path(shown).required()
         }
         Err(bad) => {
             Check::fail("config", format!("line {}, column {}: {}", bad.line, bad.column, bad.reason))

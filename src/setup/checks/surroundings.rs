@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use super::context::Context;
-use crate::config::Agent;
+use crate::config::{Agent, Source};
 use crate::local::Reach;
 use crate::setup::observe::files::Owner;
 use crate::setup::shim::{self, ShimState};
@@ -85,10 +85,12 @@ pub(super) fn home_owner(context: &Context<'_>) -> Option<Check> {
     Some(Check::warn("home-owner", crate::paths::is_foreign(uid)).fix("run it as that user, without sudo"))
 }
 
-/// Whether keys of agents' providers are exported here: they do not reach a box.
-pub(super) fn agent_env(is_set: impl Fn(&str) -> bool) -> Check {
-    let set: Vec<&str> =
-        Agent::provider_variables().iter().map(String::as_str).filter(|name| is_set(name)).collect();
+/// Whether keys of agents' providers are exported here: they do not reach a box, but by the settings.
+pub(super) fn agent_env(context: &Context<'_>, is_set: impl Fn(&str) -> bool) -> Check {
+    let environment = context.config().environment;
+    let is_from = |name: &str| environment.entries().any(|(_, source)| *source == Source::From(name.into()));
+    let is_lost = |name: &&str| is_set(name) && !environment.names(name) && !is_from(name);
+    let set: Vec<&str> = Agent::provider_variables().iter().map(String::as_str).filter(is_lost).collect();
     if set.is_empty() {
         return Check::ok("agent-env", "no key of an agent's provider is exported here");
     }

@@ -14,7 +14,15 @@ use crate::setup::receipt::UserFile;
 use crate::setup::request::{Request, Rewrite, WantedPlugin};
 
 /// Settings that only the bundled plugin knows; the parser of CreateOS's own rejects them.
-const OURS_ONLY: [Key; 4] = [Key::AllowSecrets, Key::AllowFiles, Key::Provider, Key::RestorePanes];
+const OURS_ONLY: [Key; 7] = [
+    Key::AgentArgs,
+    Key::Unattended,
+    Key::Environment,
+    Key::AllowSecrets,
+    Key::AllowFiles,
+    Key::Provider,
+    Key::RestorePanes,
+];
 
 pub(in crate::setup) fn plan_config(plan: &mut Plan, context: &Context<'_>) -> Result<()> {
     let Context { request, observed, paths, .. } = *context;

@@ -1,6 +1,6 @@
 //! `--key`: the bindings that are wanted.
 
-use crate::config::nearest;
+use crate::config::{Agent, nearest};
 use crate::error::{Error, Result};
 use crate::keys::{Chord, Wanted};
 use crate::paths::PLUGIN_ID;
@@ -65,6 +65,12 @@ pub(in crate::setup) fn description(action: &str) -> String {
     match template::HERDR.keys.iter().find(|key| key.action == action) {
         Some(key) => key.description.clone(),
         None if action == "boxes" => "list the sandboxes".into(),
+        None if action == "start-menu" => "choose an agent and start it in a new sandbox".into(),
+        None if action.starts_with("start-") => {
+            let agent = action.trim_start_matches("start-").parse::<Agent>();
+            let title = agent.map_or_else(|_| action.to_owned(), |agent| agent.spec().title.clone());
+            format!("start {title} in a new sandbox")
+        }
         None => format!("{action} the sandbox of this pane"),
     }
 }

@@ -89,6 +89,9 @@ impl Request {
         };
         let settings = Settings {
             agent: parse("--agent", or_variable(&args.settings.agent, "CREATEOS_AGENT"))?,
+            agent_args: None,
+            environment: None,
+            unattended: args.settings.unattended.then_some(true),
             shape: parse("--shape", or_variable(&args.settings.shape, "CREATEOS_SHAPE"))?,
             rootfs: parse("--rootfs", or_variable(&args.settings.rootfs, "CREATEOS_ROOTFS"))?,
             auto_pause: parse("--auto-pause", args.settings.auto_pause.clone())?,
@@ -179,6 +182,7 @@ fn again(args: &SetupArgs) -> Command {
         ("--key", &args.key),
     ];
     let alone = [
+        ("--unattended", args.settings.unattended),
         ("--notices", args.notices),
         ("--no-keys", args.no_keys),
         ("--force", args.force),
@@ -258,7 +262,7 @@ mod tests {
         assert!(said(&["--key", "delte=prefix+x"]).contains("did you mean delete?"));
         assert!(said(&["--key", "delete=prefx+atl+x"]).contains("did you mean prefix+alt+x?"));
         assert!(said(&["--key", "delete=nonsense"]).contains("a chord looks like"));
-        assert!(said(&["--key", "fly=prefix+x"]).contains("pick one of: start, attach"));
+        assert!(said(&["--key", "fly=prefix+x"]).contains("pick one of: start, start-menu, attach"));
         assert!(said(&["--key", "start=shift"]).contains("not a chord"));
         assert!(said(&["--key", "start"]).contains("ACTION=CHORD"));
         assert!(said(&["--exclude", "a*b"]).contains("--exclude"));

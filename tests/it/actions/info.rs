@@ -45,7 +45,7 @@ fn info_tells_everything_of_a_box_in_a_popup_and_in_its_line() {
         "schemaVersion": 1, "action": "info", "ok": true, "agent": "shell", "bin": text("bin"),
         "box": text("box"), "boxId": id, "status": "running", "local": shop, "remote": "/workspace",
         "processId": text("processId"), "pane": pane, "provider": "createos",
-        "notApplied": [], "elsewhere": [],
+        "unattended": false, "environment": [], "notApplied": [], "elsewhere": [],
     });
     assert_eq!(info, expected);
 

@@ -14,6 +14,7 @@ mod info;
 mod let_through;
 mod lists;
 mod lost;
+mod menu;
 mod named;
 mod narrow;
 mod not_home;

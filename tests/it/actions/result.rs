@@ -88,7 +88,11 @@ fn every_action_has_exactly_its_own_fields() {
     has(&world.invoke("attach"), true, &["box", "processId"]);
     let info = world.invoke("info");
     let mapping = ["box", "boxId", "agent", "bin", "processId", "local", "remote", "pane", "provider"];
-    has(&info, true, &[&mapping[..], &["status", "notApplied", "elsewhere"]].concat());
+    has(
+        &info,
+        true,
+        &[&mapping[..], &["status", "unattended", "environment", "notApplied", "elsewhere"]].concat(),
+    );
     for member in mapping {
         assert_eq!(info.result[member], record[member], "{member}");
     }

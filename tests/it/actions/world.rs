@@ -1,6 +1,6 @@
 //! A Herdr with the plugin linked, a repository, and a provider with real boxes; all of it goes away at the end.
 
-mod processes;
+pub mod processes;
 pub mod screens;
 mod traces;
 
@@ -130,7 +130,16 @@ impl World {
     /// Links the plugin whose program is this one.
     pub fn link(&self, program: &Path) {
         let program = serde_json::to_string(program).expect("a path in UTF-8");
-        let manifest = MANIFEST.replace("@PROGRAM@", &program).replace("@VERSION@", "\"0.1.0\"");
+        let agents = include_str!("../../../templates/agents.toml");
+        let names = agents.lines().filter_map(|line| line.strip_prefix("[agents.")?.strip_suffix(']'));
+        let starts = names.map(|name| {
+            format!(
+                "[[actions]]\nid = \"start-{name}\"\ntitle = \"x\"\ncontexts = [\"pane\"]\n\
+                 command = [@PROGRAM@, \"herdr\", \"start\", \"--agent\", \"{name}\"]\n"
+            )
+        });
+        let manifest = format!("{MANIFEST}\n{}", starts.collect::<String>());
+        let manifest = manifest.replace("@PROGRAM@", &program).replace("@VERSION@", "\"0.1.0\"");
         self.home.write("plugin/herdr-plugin.toml", manifest);
         self.herdr(&["plugin", "link", "plugin"]);
     }

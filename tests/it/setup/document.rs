@@ -44,10 +44,9 @@ fn a_word_that_means_another_command_is_answered_with_it() {
     for (word, meant) in [
         ("doctor", "createos-sandbox setup herdr --doctor"),
         ("install", "createos-sandbox setup herdr\n"),
-        ("undo", "createos-sandbox setup herdr --undo"),
-        ("undo", "createos-sandbox herdr undo"),
         ("uninstall", "createos-sandbox setup herdr --undo"),
-        ("start", "createos-sandbox herdr start"),
+        ("uninstall", "createos-sandbox undo"),
+        ("sync", "createos-sandbox herdr sync"),
     ] {
         let said = home.run(&[word]).fails(2, "unrecognized subcommand");
         assert!(said.stderr.contains(meant), "{word}: {}", said.stderr);

@@ -9,7 +9,27 @@ use std::sync::Mutex;
 const PROGRAMS: [&str; 3] = ["createos-sandbox", "createos", "herdr"];
 
 /// What may stand behind our own name.
-const AREAS: [&str; 9] = ["setup", "herdr", "shim", "try", "local", "cos", "completions", "man", "version"];
+const AREAS: [&str; 19] = [
+    "setup",
+    "herdr",
+    "shim",
+    "try",
+    "local",
+    "cos",
+    "completions",
+    "man",
+    "version",
+    "start",
+    "attach",
+    "apply",
+    "review",
+    "undo",
+    "boxes",
+    "info",
+    "pause",
+    "resume",
+    "delete",
+];
 
 /// The commands in a fix, a hint or a last line: what stands at the end of a line, alone or behind a colon.
 pub fn commands(text: &str) -> Vec<String> {

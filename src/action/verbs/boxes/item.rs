@@ -37,8 +37,16 @@ pub(crate) fn not_home(context: &ActionContext, item: &Item) -> NotHome {
 /// # Errors
 /// It has no agent of a pane here, or cannot be brought back.
 pub(super) fn attach(context: &ActionContext, item: &Item) -> Result<()> {
+    reattach(context, &to_attach(context, item)?, By::List, false).map(|_| ())
+}
+
+/// The record of a box that can be shown.
+///
+/// # Errors
+/// It has no agent of ours.
+pub(super) fn to_attach(context: &ActionContext, item: &Item) -> Result<Record> {
     match record(context, item)? {
-        Some(record) => reattach(context, &ready(record)?, By::List).map(|_| ()),
+        Some(record) => ready(record),
         None if item.is_ours() => {
             Err(Error::failed("this box is not recorded any more, only d is left for it"))
         }

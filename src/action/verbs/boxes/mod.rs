@@ -5,11 +5,12 @@ mod screen;
 
 pub(crate) use item::{delete, not_home};
 
-use crate::action::mapping::{ActionContext, Inventory, inventory};
+use crate::action::mapping::{ActionContext, Called, Inventory, inventory};
 use crate::action::pane::terminal::{self, Keys, OtherScreen, Typed};
 use crate::action::report::{Notice, Report};
 use crate::error::{Error, Result};
 use crate::herdr::Place;
+use crate::state::Record;
 use crate::{command, ui};
 use screen::Screen;
 use std::io::IsTerminal;
@@ -30,11 +31,12 @@ pub(crate) fn open(context: &ActionContext) -> Result<Report> {
     Ok(Report::new("").notice(Notice::Nothing).field("result", "opened"))
 }
 
-/// Shows the list until `q` or Esc, or until a box is attached to. Without a terminal it is printed once.
+/// Shows the list until `q` or Esc, or until a box is attached to: in any terminal that box is given, to be shown
+/// where the list was. Without a terminal it is printed once.
 ///
 /// # Errors
 /// The terminal cannot be read; without one, no provider can be asked.
-pub(crate) fn boxes(context: &ActionContext) -> Result<()> {
+pub(crate) fn boxes(context: &ActionContext) -> Result<Option<Record>> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         let inventory = inventory(context)?.or_error()?;
         for warning in inventory.warnings() {
@@ -42,7 +44,7 @@ pub(crate) fn boxes(context: &ActionContext) -> Result<()> {
         }
         let screen = Screen { items: Some(inventory.items), ..Screen::default() };
         ui::line(screen.rows(context, usize::MAX).join("\n"));
-        return Ok(());
+        return Ok(None);
     }
     terminal::wake_at_resize();
     let keys = Keys::take()?;
@@ -50,10 +52,11 @@ pub(crate) fn boxes(context: &ActionContext) -> Result<()> {
     watch(context, &keys)
 }
 
-fn watch(context: &ActionContext, keys: &Keys) -> Result<()> {
+fn watch(context: &ActionContext, keys: &Keys) -> Result<Option<Record>> {
     let (answers, listings) = channel();
     let (wishes, wanted) = channel();
-    std::thread::spawn(move || ask(&answers, &wanted));
+    let called = context.called;
+    std::thread::spawn(move || ask(called, &answers, &wanted));
     let mut screen = Screen::default();
     loop {
         while let Ok(listing) = listings.try_recv() {
@@ -67,7 +70,7 @@ fn watch(context: &ActionContext, keys: &Keys) -> Result<()> {
         }
         match keys.read(Duration::from_millis(250)) {
             Typed::Nothing => {}
-            Typed::Ended => return Ok(()),
+            Typed::Ended => return Ok(None),
             // An answer is one key, pressed when the question was there.
             Typed::Bytes(bytes) if screen.question.is_some() => {
                 if bytes == b"y" && screen.is_asked() {
@@ -79,11 +82,16 @@ fn watch(context: &ActionContext, keys: &Keys) -> Result<()> {
             Typed::Bytes(bytes) => {
                 for key in terminal::single_keys(&bytes) {
                     match key {
-                        b"q" | b"\x1b" | b"\x03" => return Ok(()),
+                        b"q" | b"\x1b" | b"\x03" => return Ok(None),
                         b"j" | b"\x1b[B" | b"\x1bOB" => screen.down(),
                         b"k" | b"\x1b[A" | b"\x1bOA" => screen.selected = screen.selected.saturating_sub(1),
                         b"d" => screen.ask_delete(),
-                        b"\r" | b"\n" if screen.attach(context) => return Ok(()),
+                        b"\r" | b"\n" if called == Called::Anywhere => {
+                            if let Some(record) = screen.choose(context) {
+                                return Ok(Some(record));
+                            }
+                        }
+                        b"\r" | b"\n" if screen.attach(context) => return Ok(None),
                         _ => {}
                     }
                 }
@@ -93,9 +101,9 @@ fn watch(context: &ActionContext, keys: &Keys) -> Result<()> {
 }
 
 /// Asks for the list on its own thread: a provider that hangs must not hang the keys.
-fn ask(answers: &Sender<Result<Inventory>>, wanted: &Receiver<()>) {
+fn ask(called: Called, answers: &Sender<Result<Inventory>>, wanted: &Receiver<()>) {
     loop {
-        let listing = ActionContext::open().and_then(|context| inventory(&context));
+        let listing = ActionContext::open(called).and_then(|context| inventory(&context));
         if answers.send(listing).is_err() {
             return;
         }

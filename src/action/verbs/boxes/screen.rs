@@ -1,10 +1,11 @@
 //! The list's screen: which box is chosen, what is asked about it, and how all of it is drawn.
 
-use super::item::{attach, delete, not_home};
+use super::item::{attach, delete, not_home, to_attach};
 use crate::action::mapping::{ActionContext, Inventory, Item, Owner};
 use crate::action::pane::terminal;
 use crate::action::work::NotHome;
 use crate::error::Result;
+use crate::state::Record;
 use crate::ui;
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -87,6 +88,13 @@ impl Screen {
         });
     }
 
+    /// The record of the chosen box, to be shown in this terminal.
+    pub(super) fn choose(&mut self, context: &ActionContext) -> Option<Record> {
+        let item = self.chosen().cloned()?;
+        let chosen = to_attach(context, &item);
+        chosen.map_err(|error| self.message = Some(format!("error: {}", error.message()))).ok()
+    }
+
     /// Brings the chosen box back into its pane, or into a new one; true when that is done.
     pub(super) fn attach(&mut self, context: &ActionContext) -> bool {
         let Some(item) = self.chosen().cloned() else { return false };
@@ -110,6 +118,7 @@ impl Screen {
             let owner = match &item.owner {
                 Owner::Pane(pane) => pane.as_str(),
                 Owner::Orphan => "orphan",
+                Owner::Terminal => "in a terminal",
                 Owner::NoSession => "session not running",
                 Owner::Unmapped => "not recorded",
                 Owner::Elsewhere => "elsewhere",

@@ -6,7 +6,8 @@ use serde_json::Value;
 use std::time::{Duration, Instant};
 
 /// The titles of its popups, and the word of each one's process.
-const POPUPS: [(&str, &str); 3] = [
+const POPUPS: [(&str, &str); 4] = [
+    ("Start an agent", "ask-agent"),
     ("CreateOS Sandbox", "message"),
     ("Delete this box?", "ask-delete"),
     ("Let ignored files leave?", "ask-trust"),

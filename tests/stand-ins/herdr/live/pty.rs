@@ -93,7 +93,8 @@ impl Pty {
 
     /// The agent in the foreground, by `HERDR_AGENT` of its processes, else by name (docs/measured/herdr.md 8.2).
     pub(super) fn agent(&self) -> Option<String> {
-        const KNOWN: [&str; 5] = ["claude", "codex", "opencode", "pi", "cursor"];
+        const KNOWN: [&str; 9] =
+            ["claude", "codex", "opencode", "pi", "cursor", "gemini", "copilot", "qwen", "amp"];
         let (_, processes) = self.foreground();
         let by_variable = processes.iter().find_map(|(pid, ..)| {
             let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
