@@ -93,8 +93,7 @@ fn delete(provider: &Provider, state: &StateFolder, own: &ProjectBox, id: &BoxId
 /// # Errors
 /// There is none, or the provider refuses.
 pub(super) fn pause(providers: &Providers) -> Result<Exit> {
-    let its = Its::find(providers)?;
-    let _alone = its.state.lock(&its.project.key)?;
+    let (its, _alone) = Its::alone(providers)?;
     background::end(&its.own);
     let Some(status) = its.status()? else { return Ok(Exit::FAILED) };
     match status {
@@ -112,8 +111,7 @@ pub(super) fn pause(providers: &Providers) -> Result<Exit> {
 /// # Errors
 /// There is none, or the provider refuses.
 pub(super) fn resume(providers: &Providers) -> Result<Exit> {
-    let its = Its::find(providers)?;
-    let _alone = its.state.lock(&its.project.key)?;
+    let (its, _alone) = Its::alone(providers)?;
     let Some(status) = its.status()? else { return Ok(Exit::FAILED) };
     match status {
         Status::Running => say(format!("box {} runs already", its.name())),

@@ -14,8 +14,7 @@ use crate::ui;
 /// # Errors
 /// There is no box, or the provider refuses.
 pub(super) fn fork(providers: &Providers) -> Result<Exit> {
-    let mut its = Its::find(providers)?;
-    let _alone = its.state.lock(&its.project.key)?;
+    let (mut its, _alone) = Its::alone(providers)?;
     let Some(status) = its.status()? else { return Ok(Exit::FAILED) };
     let ran = status == Status::Running;
     if ran {

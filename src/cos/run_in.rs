@@ -12,6 +12,7 @@ use crate::cli::RunArgs;
 use crate::createos::{BoxId, Failure, ProcessId, Provider, Refusal};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::fs::Lock;
 use crate::journey::Stop;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,6 +41,17 @@ impl Its {
         })?;
         let provider = providers.of(own.provider())?;
         Ok(Self { state, project, own, provider, id })
+    }
+
+    /// The same for who changes it: nobody else does meanwhile.
+    ///
+    /// # Errors
+    /// As [`Its::find`]; or another call is at work for too long.
+    pub(super) fn alone(providers: &Providers) -> Result<(Self, Lock)> {
+        let seen = Self::find(providers)?;
+        let lock = seen.state.lock(&seen.project.key)?;
+        // What was read before the lock may be old.
+        Ok((Self::find(providers)?, lock))
     }
 
     pub(super) fn name(&self) -> String {

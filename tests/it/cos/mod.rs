@@ -1,11 +1,13 @@
 //! `cos`, on real local boxes and with the stand-in for the official CLI.
 
+mod defects;
 mod examples;
 mod fanout;
 mod killed;
 mod offload;
 mod project;
 mod service;
+mod shell;
 mod wanted;
 mod words;
 

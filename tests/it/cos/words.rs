@@ -1,7 +1,8 @@
 //! The command line, the settings, the sign-in, the link: what needs no box.
 
 use super::Cos;
-use crate::support::{Home, binary, outcome};
+use crate::support::{Answer, Home, Server, binary, outcome, stand_in};
+use sha2::Digest as _;
 use std::os::unix::fs::symlink;
 
 #[test]
@@ -149,4 +150,32 @@ fn status_without_a_box_says_so_and_leaves_nothing() {
     let _ = cos.run(&["run", "true"]).fails(1, "no active box — run 'cos up' first");
     let down = cos.run(&["down"]).success();
     assert!(down.stderr.contains("no active box"), "{down:?}");
+}
+
+#[test]
+fn a_missing_program_is_installed_by_its_checksum_and_used() {
+    let cos = Cos::service();
+    std::fs::remove_file(cos.home().path().join("bin/createos")).unwrap();
+    let program = std::fs::read(stand_in("createos-stand-in")).unwrap();
+    let sum: String = sha2::Sha256::digest(&program).iter().map(|byte| format!("{byte:02x}")).collect();
+    let processor = if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" };
+    let server = Server::new();
+    let asset = format!("/latest/download/createos-linux-{processor}");
+    server.at(&asset, Answer::ok(program));
+    let install = |sum: &str| {
+        server.at(&format!("{asset}.sha256"), Answer::ok(format!("{sum}\n")));
+        let mut command = cos.command(&["offload", ".", "echo ran"]);
+        command.env("COS_CLI_INSTALL_URL", server.url("")).env("COS_AUTOINSTALL_ALLOW_CUSTOM_URL", "1");
+        command.env("CREATEOS_INSTALL_DIR", cos.home().path().join("bin"));
+        outcome(command)
+    };
+    let wrong = install(&"0".repeat(64)).fails(1, "the checksum of");
+    assert!(!cos.home().path().join("bin/createos").exists(), "{wrong:?}");
+    let done = install(&sum).success();
+    assert_eq!(done.stdout, "ran\n");
+    assert!(done.stderr.contains("installing it"), "{done:?}");
+    // It is there now.
+    let again = cos.run(&["offload", ".", "echo again"]).success();
+    assert!(!again.stderr.contains("installing it"), "{again:?}");
+    cos.has_nothing_left();
 }
