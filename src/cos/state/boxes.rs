@@ -1,6 +1,7 @@
 //! A record for each box that a call has made for itself: written with its name before there is a box.
 
 use super::StateFolder;
+use crate::cos::say::say;
 use crate::createos::{BoxId, BoxName, ProcessId, ProviderKind};
 use crate::error::{Error, IoContext, Result};
 use crate::fs::{IfThere, Lock, Mode, read_if_there, write_atomic};
@@ -201,15 +202,24 @@ impl StateFolder {
         Ok(records)
     }
 
+    /// One that is damaged is moved aside, and said: its box has the file's name.
     fn read_record(&self, path: &Path) -> Result<Option<BoxRecord>> {
         let Some(bytes) = read_if_there(path)? else { return Ok(None) };
-        serde_json::from_slice(&bytes).map(Some).map_err(|error| {
-            let (line, column) = (error.line(), error.column());
-            Error::failed(format!(
-                "{}:{line}:{column}: the record of a box cannot be read: {error}",
-                path.display()
-            ))
-            .help("its box has the file's name: delete the box, then the file")
-        })
+        let error = match serde_json::from_slice(&bytes) {
+            Ok(record) => return Ok(Some(record)),
+            Err(error) => error,
+        };
+        let aside = (1..).map(|number| path.with_extension(format!("damaged-{number}")));
+        let aside = aside.into_iter().find(|aside| !aside.exists()).expect("there is always another");
+        std::fs::rename(path, &aside).at("move aside", path)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        say(format!(
+            "{}:{}:{}: the record of box {name} cannot be read: {error}; moved to {}; see whether that box is still there",
+            path.display(),
+            error.line(),
+            error.column(),
+            aside.display()
+        ));
+        Ok(None)
     }
 }

@@ -238,3 +238,14 @@ fn an_unfinished_up_is_finished_by_the_next() {
     let _ = cos.run(&["down"]).success();
     assert_eq!((cos.own(), cos.boxes()), (None, Vec::<Value>::new()));
 }
+
+#[test]
+fn a_damaged_record_of_another_box_stops_nothing_and_is_told_by_its_name() {
+    let cos = Cos::local();
+    let path = cos.home().write(".cache/createos-sandbox/boxes/cos-o-1-abcdef.json", "{\"name\": 1}");
+    let told = cos.run(&["offload", ".", "echo ok"]).success();
+    assert_eq!(told.stdout, "ok\n");
+    assert!(told.stderr.contains("the record of box cos-o-1-abcdef cannot be read"), "{told:?}");
+    assert!(!path.exists() && path.with_extension("damaged-1").exists());
+    cos.has_nothing_left();
+}
