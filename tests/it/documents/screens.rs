@@ -94,6 +94,23 @@ fn of_a_pane() -> Vec<Screen> {
     screens
 }
 
+/// A command in a box that is kept, and the project's box.
+fn of_cos() -> Vec<Screen> {
+    let cos = crate::cos::Cos::local();
+    let shown = |args: &[&str]| {
+        let outcome = cos.run(args);
+        let text = outcome.stdout + &outcome.stderr;
+        let own = cos.own().and_then(|own| own["name"].as_str().map(str::to_owned));
+        let text = own.map_or(text.clone(), |name| text.replace(&name, "cos-proj-0123456789ab"));
+        text.replace(cos.home().path().to_str().expect("text"), "~")
+    };
+    let kept = shown(&["offload", "-K", ".", "cat README.md; exit 3"]);
+    let id = cos.boxes()[0]["id"].as_str().expect("an id").to_owned();
+    let _ = cos.home().run(&["local", "sandbox", "rm", "--yes", &id]).success();
+    let _forgotten = cos.run(&["status"]).success();
+    vec![("offload", kept), ("up", shown(&["up"])), ("status", shown(&["status"]))]
+}
+
 /// The text up to the end of the line that holds `last`.
 pub fn until(text: &str, last: &str) -> String {
     let at = text.find(last).unwrap_or_else(|| panic!("[{last}] is not in:\n{text}"));
@@ -116,7 +133,7 @@ fn the_screens_in_the_docs_are_what_is_shown() {
         return;
     }
     let mut document_text = super::document(PAGE);
-    let screens = [of_setup(), of_a_question(), of_a_pane()].concat();
+    let screens = [of_setup(), of_a_question(), of_a_pane(), of_cos()].concat();
     let plain =
         |text: &str| text.lines().map(|line| redacted(line.trim_end())).collect::<Vec<_>>().join("\n");
     let mut differ = Vec::new();
