@@ -40,6 +40,9 @@ pub(crate) struct AgentSpec {
     pub(crate) environment: BTreeMap<String, String>,
     /// What makes it ask nothing; none where it never asks, or cannot be told.
     pub(crate) unattended: Option<Unattended>,
+    /// Its instructions, skills and settings in the user's home, as `~/…`; never what signs it in.
+    #[serde(default)]
+    pub(crate) settings: Vec<String>,
     /// Files of the box's home that answer its first-run pages.
     #[serde(default)]
     pub(crate) seeds: Vec<Seed>,

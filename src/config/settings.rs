@@ -7,8 +7,8 @@ use super::environment as variables;
 use super::names::nearest;
 use super::value::{flag, many, one, paths};
 use super::{
-    Agent, AgentArgs, AllowFiles, AutoPause, EgressRule, Environment, ProviderKind, RemoteRoot, Rootfs,
-    Shape, SyncExclude,
+    Agent, AgentArgs, AllowFiles, AutoPause, EgressRule, Environment, HomePath, ProviderKind, RemoteRoot,
+    Rootfs, Shape, SyncExclude,
 };
 use crate::error::Error;
 use crate::worktree::{Exclude, RelPath};
@@ -26,6 +26,10 @@ settings! {
     Unattended unattended "unattended": flag bool = false;
     /// Variables of the agent in its box.
     Environment environment "environment": variables Environment = Environment::default();
+    /// What of the user's home a box's home gets, too.
+    HomeFiles home_files "homeFiles": many Vec<HomePath> = Vec::new();
+    /// And the agent's own instructions, skills and settings.
+    AgentSettings agent_settings "agentSettings": flag bool = false;
     /// The machine's size.
     Shape shape "shape": one Shape = built_in("s-2vcpu-4gb");
     /// The image; the provider's own default when unset.
@@ -125,6 +129,10 @@ mod tests {
       "from": "API_KEY"
     }
   },
+  "homeFiles": [
+    "~/.gitconfig"
+  ],
+  "agentSettings": true,
   "shape": "s-4vcpu-8gb",
   "rootfs": "devbox:1",
   "autoPause": "1h",

@@ -33,7 +33,7 @@ pub(crate) use pack::{Packed, Progress, judge, pack};
 pub(crate) use part::Pattern;
 pub(crate) use path::{BadPath, RelPath};
 pub(crate) use person::Person;
-pub(crate) use plain::walk;
+pub(crate) use plain::{chosen, walk};
 pub(crate) use rules::{Rules, stays_home};
 pub(crate) use select::{Lifted, Selection, asked, select};
 pub(crate) use stayed::Reason;

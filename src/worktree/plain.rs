@@ -20,8 +20,35 @@ pub(crate) fn walk(
     rules: &Rules,
     leaves_out: &dyn Fn(&RelPath, bool) -> Option<String>,
 ) -> Result<Selection> {
+    below(Selection::of(root, rules), root, vec![Vec::new()], rules, leaves_out)
+}
+
+/// These files of `root`, and what is below these folders of it, filtered as by [`walk`]. What is not there is left out.
+///
+/// # Errors
+/// A folder's entry cannot be read.
+pub(crate) fn chosen(root: &Path, paths: &[RelPath], rules: &Rules) -> Result<Selection> {
     let mut selection = Selection::of(root, rules);
-    let mut folders: Vec<Vec<u8>> = vec![Vec::new()];
+    let mut folders = Vec::new();
+    for path in paths {
+        match std::fs::symlink_metadata(root.join(path.as_path())) {
+            Ok(found) if found.is_dir() => folders.push(path.as_bytes().to_vec()),
+            Ok(_) => file(&mut selection, path.clone(), rules),
+            Err(_) => {}
+        }
+    }
+    let mut selection = below(selection, root, folders, rules, &|_, _| None)?;
+    selection.files.dedup();
+    Ok(selection)
+}
+
+fn below(
+    mut selection: Selection,
+    root: &Path,
+    mut folders: Vec<Vec<u8>>,
+    rules: &Rules,
+    leaves_out: &dyn Fn(&RelPath, bool) -> Option<String>,
+) -> Result<Selection> {
     while let Some(folder) = folders.pop() {
         let full = root.join(OsStr::from_bytes(&folder));
         let entries = match std::fs::read_dir(&full) {

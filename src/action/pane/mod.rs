@@ -4,6 +4,7 @@ pub(super) mod agent;
 pub(super) mod create;
 pub(super) mod here;
 pub(super) mod holding;
+pub(super) mod home;
 pub(super) mod include;
 pub(super) mod install;
 pub(super) mod label;

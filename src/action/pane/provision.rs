@@ -4,7 +4,7 @@ use super::agent::{Given, start_agent};
 use super::create::{create, take_back};
 use super::install::{self, Installed};
 use super::label::{Shows, name_own};
-use super::{holding, include, project, show, values};
+use super::{holding, home, include, project, show, values};
 use crate::action::mapping::{ActionContext, RECORD, RESTORED, UP, Wishes, detached, restore, title, wishes};
 use crate::command;
 use crate::config::{Agent, Config, Project, RemoteRoot, Seed};
@@ -177,6 +177,7 @@ impl<'a> Provision<'a> {
 
     fn run(mut self, more: &[String]) -> Result<StartOutcome> {
         let values = values::of(&self.config.environment, &self.context.paths)?;
+        let home = self.pack_home()?;
         let upload = self.pack()?;
         self.stop.check()?;
         self.warn_about_egress();
@@ -201,6 +202,9 @@ impl<'a> Provision<'a> {
         self.steps.done("prepare", "starting point kept");
         self.stop.check()?;
 
+        if let Some(home) = &home {
+            home::deliver(home, &mut remote)?;
+        }
         if !values.is_empty() {
             deliver(&mut remote, &values)?;
         }
@@ -261,6 +265,22 @@ impl<'a> Provision<'a> {
             self.stop.check()?;
         }
         Ok((!failed.is_empty()).then(|| failed.join("; ")))
+    }
+
+    /// What of the user's home goes along, judged as the rest.
+    fn pack_home(&mut self) -> Result<Option<Upload>> {
+        let paths = &self.context.paths;
+        let Some(selection) = home::selection(&self.config, self.agent, paths)? else { return Ok(None) };
+        let (upload, stayed) = home::pack(&selection, self.context.store.folder(), self.stop.flag())?;
+        let missing = home::missing(&self.config, paths);
+        for (what, names) in [("stay home", stayed), ("are not there", missing)] {
+            if !names.is_empty() {
+                self.steps.interrupt();
+                let some = ui::some(names.iter().take(NAMED), names.len());
+                ui::paragraph(format!("  note: of your home files {what}: {some}"));
+            }
+        }
+        Ok((upload.packed.files > 0).then_some(upload))
     }
 
     /// What will leave, by name and by contents, packed and measured before a box is paid for.

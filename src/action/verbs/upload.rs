@@ -1,7 +1,7 @@
 //! `herdr upload`: what would leave this worktree and why the rest stays, or the archive itself.
 
 use crate::action::mapping::state_folder;
-use crate::action::pane::include;
+use crate::action::pane::{home, include};
 use crate::cli::UploadArgs;
 use crate::config::Config;
 use crate::error::{Error, IoContext, Result};
@@ -67,7 +67,14 @@ fn run(args: &UploadArgs) -> Result<()> {
         ui::line(document(&selection, &worktree, &packed, args.output.as_deref()).to_string());
     } else if !to_stdout {
         match &args.output {
-            None => journey::list(&selection, &packed, "worktree", "config.json"),
+            None => {
+                journey::list(&selection, &packed, "worktree", "config.json");
+                if let Some(home) = home::selection(&config, config.agent, &paths)? {
+                    let packed = worktree::judge(&home, &mut |_, _| {})?;
+                    ui::line("");
+                    journey::list(&home, &packed, "home", "config.json");
+                }
+            }
             Some(output) => written(&packed, output),
         }
     }

@@ -14,7 +14,9 @@ use crate::setup::receipt::UserFile;
 use crate::setup::request::{Request, Rewrite, WantedPlugin};
 
 /// Settings that only the bundled plugin knows; the parser of CreateOS's own rejects them.
-const OURS_ONLY: [Key; 7] = [
+const OURS_ONLY: [Key; 9] = [
+    Key::HomeFiles,
+    Key::AgentSettings,
     Key::AgentArgs,
     Key::Unattended,
     Key::Environment,

@@ -91,6 +91,8 @@ impl Request {
             agent: parse("--agent", or_variable(&args.settings.agent, "CREATEOS_AGENT"))?,
             agent_args: None,
             environment: None,
+            home_files: None,
+            agent_settings: None,
             unattended: args.settings.unattended.then_some(true),
             shape: parse("--shape", or_variable(&args.settings.shape, "CREATEOS_SHAPE"))?,
             rootfs: parse("--rootfs", or_variable(&args.settings.rootfs, "CREATEOS_ROOTFS"))?,

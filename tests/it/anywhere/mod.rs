@@ -3,6 +3,7 @@
 mod first;
 mod given;
 mod herdr;
+mod home;
 mod project;
 mod values;
 
