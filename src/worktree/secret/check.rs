@@ -20,6 +20,8 @@ pub(super) enum Check {
     Jwt,
     /// A private key of Curve25519 in base64, as WireGuard clamps it. RFC 7748, 5.
     Curve25519,
+    /// A sequence of DER that is there whole, unlike a template of one; what is no sequence has nothing to hold.
+    Der,
     /// A password of a generator, or nearly: letters and digits mixed, and none of the words of examples.
     Generated,
 }
@@ -33,6 +35,7 @@ impl Check {
             Self::ServiceRole => service_role(text),
             Self::Jwt => jwt(text),
             Self::Curve25519 => curve25519(text),
+            Self::Der => der(text),
             Self::Generated => generated(text),
         }
     }
@@ -102,6 +105,18 @@ fn curve25519(text: &[u8]) -> bool {
         [first, .., last] => first & 7 == 0 && last & 0xc0 == 0x40,
         _ => false,
     }
+}
+
+/// X.690 8.1.3: a short length, or how many bytes it takes.
+fn der(text: &[u8]) -> bool {
+    let (length, rest) = match text {
+        [0x30, 0x81, length, rest @ ..] => (usize::from(*length), rest),
+        [0x30, 0x82, high, low, rest @ ..] => (usize::from(*high) << 8 | usize::from(*low), rest),
+        [0x30, length @ 0..=0x7f, rest @ ..] => (usize::from(*length), rest),
+        [0x30, ..] => return false,
+        _ => return true,
+    };
+    rest.len() >= length
 }
 
 /// What percents stand for in an address, as RFC 3986 2.1 has it: their digits are not the password's.
@@ -268,6 +283,21 @@ mod tests {
         assert!(Check::Curve25519.holds(b"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEA="));
         assert!(!Check::Curve25519.holds(b"AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAEA="));
         assert!(!Check::Curve25519.holds(b"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="));
+    }
+
+    #[test]
+    fn a_sequence_that_is_cut_short_is_a_template() {
+        for (bytes, whole) in [
+            (&[0x30, 2, 1, 1][..], true),
+            (&[0x30, 0x81, 2, 1, 1], true),
+            (&[0x30, 0x82, 0, 2, 1, 1, b'\n'], true),
+            (&[0x30, 3, 1, 1], false),
+            (&[0x30, 0x82, 1, 2, 1, 1], false),
+            (&[0x30, 0x84, 0, 0], false),
+            (&[0x95, 1], true),
+        ] {
+            assert_eq!(Check::Der.holds(bytes), whole, "{bytes:?}");
+        }
     }
 
     #[test]

@@ -38,6 +38,34 @@ fn a_private_key_of_any_program_stays_home_and_its_public_half_leaves() {
 }
 
 #[test]
+fn a_private_key_without_an_armour_stays_home_also_as_base64() {
+    let home = Home::new();
+    let repo = repo(&home, &["a.txt"]);
+    let mut maker = Maker::in_home(&home);
+    maker.openssl();
+    maker.gpg();
+    for (name, file) in maker.binary_private.iter().chain(&maker.binary_public) {
+        let bytes = std::fs::read(maker.folder.join(file)).unwrap();
+        let text = maker.run("base64", &["-w0", file], "").unwrap();
+        repo.write(&format!("{name}/blob"), bytes)
+            .write(&format!("{name}/values.yaml"), format!("key: {text}\n"))
+            .write(&format!("{name}/settings.py"), format!("KEY = b64decode(\"{text}\")\n"));
+    }
+    let document = dry_run(&home, &repo);
+    let stays = stays(&document);
+    let of = |list: &[(String, String)]| -> Vec<String> {
+        let forms = ["blob", "settings.py", "values.yaml"];
+        list.iter().flat_map(|(name, _)| forms.map(|form| format!("{name}/{form}"))).collect()
+    };
+    let left: Vec<_> =
+        of(&maker.binary_private).into_iter().filter(|path| !stays.contains_key(path)).collect();
+    let stayed: Vec<_> =
+        of(&maker.binary_public).into_iter().filter(|path| stays.contains_key(path)).collect();
+    assert!(left.is_empty() && stayed.is_empty(), "left: {left:#?}, stayed: {stayed:#?}");
+    assert!(!maker.binary_private.is_empty() && stays.values().all(|why| why.starts_with("secret: ")));
+}
+
+#[test]
 fn a_pem_stays_home_for_its_name_unless_all_of_it_is_public() {
     let home = Home::new();
     let repo = repo(&home, &["a.txt"]);
@@ -127,13 +155,22 @@ struct Maker {
     private: Vec<(String, String)>,
     /// What is for everybody.
     public: Vec<(String, String)>,
+    /// Names and files of keys without an armour.
+    binary_private: Vec<(String, String)>,
+    binary_public: Vec<(String, String)>,
 }
 
 impl Maker {
     fn in_home(home: &Home) -> Self {
         let folder = home.path().join("made");
         std::fs::create_dir_all(&folder).unwrap();
-        Self { folder, private: Vec::new(), public: Vec::new() }
+        Self {
+            folder,
+            private: Vec::new(),
+            public: Vec::new(),
+            binary_private: Vec::new(),
+            binary_public: Vec::new(),
+        }
     }
 
     /// Runs a program in the folder; `None`, and a word about it, when it is not there.
@@ -211,7 +248,30 @@ impl Maker {
             self.private(format!("pkcs8-{name}-protected"), text);
             let text = made(self, &["pkey", "-in", &file, "-pubout"]);
             self.public(format!("public-{name}"), text);
+            // The name of a folder is its file's.
+            let der = |maker: &Self, form: &str, args: &[&str]| {
+                let made = format!("{form}-{name}.der");
+                let args = [args, &["-in", &file, "-outform", "DER", "-out", &made]].concat();
+                maker.run("openssl", &args, "").unwrap();
+                (made.clone(), made)
+            };
+            let protected = ["pkcs8", "-topk8", "-v2", "aes-256-cbc", "-passout", "pass:words"];
+            for (form, args) in [
+                ("open", &["pkcs8", "-topk8", "-nocrypt"][..]),
+                ("protected", &protected),
+                ("traditional", &["pkey", "-traditional"]),
+            ] {
+                let key = der(self, form, args);
+                self.binary_private.push(key);
+            }
+            let key = der(self, "public", &["pkey", "-pubout"]);
+            self.binary_public.push(key);
             if name == "rsa" {
+                let certificate = "certificate.der".to_owned();
+                let args =
+                    ["req", "-new", "-x509", "-subj", "/CN=example.com", "-key", &file, "-outform", "DER"];
+                self.run("openssl", &[&args[..], &["-out", &certificate]].concat(), "").unwrap();
+                self.binary_public.push((certificate.clone(), certificate));
                 let text = made(self, &["rsa", "-in", &file, "-traditional"]);
                 self.private("pkcs1-rsa", text);
                 let args = ["rsa", "-in", &file, "-traditional", "-aes256", "-passout", "pass:words"];
@@ -247,6 +307,13 @@ impl Maker {
                 self.private(format!("pgp-{name}-{protected}"), text);
                 let text = self.run("gpg", &["--armor", "--export", &user], "").unwrap();
                 self.public(format!("pgp-{name}-{protected}"), text);
+                let made = format!("pgp-{name}-{protected}.gpg");
+                let args = [&quiet[..], &["--output", &made, "--export-secret-keys", &user]].concat();
+                self.run("gpg", &args, "").unwrap();
+                self.binary_private.push((made.clone(), made));
+                let made = format!("public-pgp-{name}-{protected}.gpg");
+                self.run("gpg", &["--output", &made, "--export", &user], "").unwrap();
+                self.binary_public.push((made.clone(), made));
             }
         }
         // Its agent would stay otherwise.
