@@ -82,7 +82,7 @@ pub(crate) struct BoxArgs {
 pub(crate) struct OffloadArgs {
     #[command(flatten)]
     pub(crate) of: BoxArgs,
-    /// A name, a path below DIR or a folder/ that stays home, with *, ?, [abc] and **; give it once for each
+    /// A name, a path below DIR or a folder/ that stays home, with *, ?, `[abc]` and **; give it once for each
     #[arg(short = 'x', long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
     /// A variable of the command; without a value the one that it has here. Give it once for each
@@ -115,7 +115,7 @@ pub(crate) struct FanoutArgs {
     pub(crate) jobs: u8,
     #[command(flatten)]
     pub(crate) of: BoxArgs,
-    /// A name, a path below DIR or a folder/ that stays home, with *, ?, [abc] and **; give it once for each
+    /// A name, a path below DIR or a folder/ that stays home, with *, ?, `[abc]` and **; give it once for each
     #[arg(short = 'x', long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,
     /// A variable of the commands; without a value the one that it has here. Give it once for each

@@ -15,8 +15,10 @@ use std::path::PathBuf;
 
 /// The variable that tells a pane which record it shows.
 pub(crate) const RECORD: &str = "CREATEOS_SANDBOX_RECORD";
-/// The variable that tells a pane, when it is not empty, that nobody has asked for it: Herdr was started again.
+/// The variable that tells a pane that nobody has asked for it: Herdr was started again.
 pub(crate) const RESTORED: &str = "CREATEOS_SANDBOX_RESTORED";
+/// What that variable begins with where a person has named the pane; the name follows.
+pub(crate) const PERSONS_NAME: &str = "name:";
 
 /// Where an action was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

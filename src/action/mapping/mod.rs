@@ -11,7 +11,7 @@ mod reserve;
 mod running;
 mod which;
 
-pub(super) use context::{ActionContext, Called, RECORD, RESTORED, box_id, state_folder};
+pub(super) use context::{ActionContext, Called, PERSONS_NAME, RECORD, RESTORED, box_id, state_folder};
 pub(super) use forget::{delete_box, find_box, forget_gone, is_deleted, or_elsewhere, ours, restore};
 pub(super) use inventory::{Inventory, Item, Owner, inventory, record_of_box};
 pub(super) use naming::{installation_of, renamed, start_one, title};

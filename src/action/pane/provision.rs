@@ -5,7 +5,9 @@ use super::create::{create, take_back};
 use super::install::{self, Installed};
 use super::label::{Shows, name_own};
 use super::{holding, home, include, project, show, values};
-use crate::action::mapping::{ActionContext, RECORD, RESTORED, UP, Wishes, detached, restore, title, wishes};
+use crate::action::mapping::{
+    ActionContext, PERSONS_NAME, RECORD, RESTORED, UP, Wishes, detached, restore, title, wishes,
+};
 use crate::command;
 use crate::config::{Agent, Config, Project, RemoteRoot, Seed};
 use crate::createos::Provider;
@@ -39,13 +41,17 @@ pub(crate) fn provision(context: &ActionContext) -> Result<()> {
     context.store.edit(|state| state.bind(&id, &context.socket, pane))?;
     match record.phase {
         Phase::Ready => {
-            let _best_effort = name_own(context, &record, Shows::Agent);
+            let restored = std::env::var(RESTORED).ok();
+            let _best_effort = match restored.as_deref().and_then(|value| value.strip_prefix(PERSONS_NAME)) {
+                Some(name) => context.herdr.rename_pane(&pane.id, name).ok().map(|()| name.to_owned()),
+                None => name_own(context, &record, Shows::Agent),
+            };
             // An attach has opened this pane, and brings the agent back.
             if context.store.is_agent_locked(&id)? {
                 ui::paragraph(format!("\n{} in {}: bringing it back …", title(&record), record.name));
                 drop(context.store.lock_agent(&id)?);
             }
-            match std::env::var_os(RESTORED).is_some() {
+            match restored.is_some() {
                 true => show::show_restored(context, &id, &lock),
                 false => show::show(context, &id, &lock),
             }

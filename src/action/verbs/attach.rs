@@ -1,6 +1,6 @@
 //! `attach`: brings the box and its agent back, and shows it in the pane that has it or in a new one.
 
-use crate::action::mapping::{ActionContext, RECORD, RESTORED, choose, run_box, title};
+use crate::action::mapping::{ActionContext, PERSONS_NAME, RECORD, RESTORED, choose, run_box, title};
 use crate::action::pane::agent::{Anew, bring_back, bring_back_alone};
 use crate::action::pane::label::name_of_a_person;
 use crate::action::report::{Notice, Report};
@@ -153,16 +153,15 @@ fn show_in_new_pane(context: &ActionContext, record: &Record, restored: Option<P
         Some(pane) => pane.id.clone(),
         None => context.need_focus()?.id.clone(),
     };
+    let called = restored.as_ref().and_then(|pane| name_of_a_person(context, record, pane));
+    let called = called.map(|name| format!("{PERSONS_NAME}{name}"));
     let mut env = vec![(RECORD, record.id.as_str())];
-    env.extend((by == By::Restart).then_some((RESTORED, "1")));
+    env.extend((by == By::Restart).then(|| (RESTORED, called.as_deref().unwrap_or("1"))));
     let place = Place::RightOf(&beside, by.focus(context, restored.as_ref()));
     let opened = context.herdr.open_plugin_pane("agent", place, Some(&record.worktree), &env)?;
     wait_until("the new pane did not show the box", || context.store.is_record_owned(&record.id))?;
     if let Some(opened) = opened {
         context.store.edit(|state| state.bind(&record.id, &context.socket, &opened))?;
-        if let Some(name) = restored.as_ref().and_then(|pane| name_of_a_person(context, record, pane)) {
-            let _best_effort = context.herdr.rename_pane(&opened.id, &name);
-        }
     }
     if let Some(pane) = restored
         && context.herdr.foreground(&pane.id).is_ok_and(|foreground| foreground.is_idle_shell())
