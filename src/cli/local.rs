@@ -78,6 +78,9 @@ pub(crate) enum SandboxVerb {
         #[command(subcommand)]
         verb: ProcessVerb,
     },
+    /// Show the ports that listen in a box, or publish one on 127.0.0.1 of this machine until Ctrl-C
+    #[command(visible_alias = "tunnel")]
+    Ports(PortsArgs),
     /// Delete boxes and everything in them
     #[command(visible_aliases = ["delete", "destroy"])]
     Rm {
@@ -98,6 +101,20 @@ pub(crate) struct BoxRef {
     pub(crate) reference: String,
 }
 
+/// `ports`.
+#[derive(Debug, Args)]
+pub(crate) struct PortsArgs {
+    /// Full id or exact name
+    #[arg(value_name = "REF")]
+    pub(crate) reference: String,
+    /// The port of the box to publish
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+    /// The port of this machine, from 1024 on; without it a free one
+    #[arg(value_parser = clap::value_parser!(u16).range(1024..))]
+    pub(crate) local: Option<u16>,
+}
+
 /// A process in a box.
 #[derive(Debug, Args)]
 pub(crate) struct ProcessRef {
@@ -112,7 +129,8 @@ pub(crate) struct ProcessRef {
 /// `create`.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// Processors and memory, such as s-2vcpu-4gb; shown, but not enforced on this machine
+    /// Processors and memory, such as s-2vcpu-4gb: gives the limits for processes and for the memory of each; processors are not
+    /// limited on this machine
     #[arg(long)]
     pub(crate) shape: String,
     /// Its name: at most 22 of a-z, 0-9 and -
@@ -132,6 +150,10 @@ pub(crate) struct CreateArgs {
     /// none [default: own]
     #[arg(long, visible_alias = "net")]
     pub(crate) network: Option<String>,
+    /// Let programs in it make namespaces, as those with a sandbox of their own need them (codex, bubblewrap, Chromium); they
+    /// then reach more of the kernel
+    #[arg(long)]
+    pub(crate) nested: bool,
     /// Pause after this time without activity, 1m to 24h
     #[arg(long, value_name = "DURATION")]
     pub(crate) auto_pause: Option<String>,
@@ -236,7 +258,7 @@ pub(crate) enum ProcessVerb {
         #[arg(value_name = "SIGNAL")]
         signal: String,
     },
-    /// Connect this terminal with a process; Ctrl-] detaches
+    /// Connect this terminal with a process; Ctrl-] detaches, or --detach-key
     #[command(visible_alias = "connect")]
     Attach(AttachArgs),
 }
@@ -280,6 +302,9 @@ pub(crate) struct AttachArgs {
     /// Pass stdin on although it is no terminal
     #[arg(long)]
     pub(crate) stdin: bool,
+    /// The key that detaches a terminal: ctrl+ and a letter, ] or \ [default: ctrl+]]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) detach_key: Option<String>,
     /// Tell a detach from the end by exit code 3 (our own panes ask for it)
     #[arg(long, hide = true)]
     pub(crate) for_pane: bool,
@@ -314,7 +339,9 @@ pub(crate) fn late_flag(matches: &ArgMatches) -> Option<String> {
     let typed = |id: &str| verb.value_source(id) == Some(ValueSource::CommandLine);
     verb.ids()
         .map(clap::Id::as_str)
-        .filter(|id| !["reference", "process", "signal", "local", "remote", "command", "output"].contains(id))
+        .filter(|id| {
+            !["reference", "process", "signal", "port", "local", "remote", "command", "output"].contains(id)
+        })
         .filter(|id| typed(id))
         .find(|id| verb.indices_of(id).is_some_and(|mut at| at.any(|index| index > first)))
         .map(|id| format!("--{}", id.replace('_', "-")))

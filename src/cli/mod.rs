@@ -18,8 +18,8 @@ pub(crate) use herdr::{
 };
 #[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "only Linux has local boxes"))]
 pub(crate) use local::{
-    AttachArgs, BoxRef, CreateArgs, ExecArgs, ForkArgs, ListArgs, LocalArgs, LocalCommand, ProcessRef,
-    ProcessVerb, SandboxVerb, StartArgs,
+    AttachArgs, BoxRef, CreateArgs, ExecArgs, ForkArgs, ListArgs, LocalArgs, LocalCommand, PortsArgs,
+    ProcessRef, ProcessVerb, SandboxVerb, StartArgs,
 };
 pub(crate) use setup::SetupArgs;
 

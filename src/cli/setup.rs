@@ -109,6 +109,10 @@ pub(crate) struct SettingArgs {
     #[arg(long, value_name = "RULE")]
     pub(crate) egress: Vec<String>,
 
+    /// The network of boxes on this machine: own (the default), host (this machine's own, with no rules) or none
+    #[arg(long, value_name = "NETWORK")]
+    pub(crate) network: Option<String>,
+
     /// A path, a folder/ or *.ext that stays home; give it once for each
     #[arg(long, value_name = "PATTERN")]
     pub(crate) exclude: Vec<String>,

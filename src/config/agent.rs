@@ -58,6 +58,9 @@ pub(crate) struct AgentSpec {
     hosts: Vec<AgentHost>,
     /// The package manager whose registry it uses; its host is asked of that tool.
     pub(crate) registry: Option<String>,
+    /// Whether it runs what it is told to in a sandbox of its own, for which it makes namespaces.
+    #[serde(default)]
+    pub(crate) nested: bool,
     /// Whether it talks to a model provider of the user's choice.
     #[serde(default)]
     pub(crate) provider: bool,

@@ -82,8 +82,12 @@ impl EgressRule {
         is_host(name)
     }
 
+    /// Whether the rule names this machine's loopback, or what is below that name.
+    pub(crate) fn is_localhost(&self) -> bool {
+        [Target::Host("localhost".into()), Target::Below("localhost".into())].contains(&self.target)
+    }
+
     /// Whether the rule is `localhost` without a port, which opens nothing: this machine is opened port by port.
-    #[cfg(target_os = "linux")]
     pub(crate) fn is_bare_localhost(&self) -> bool {
         self.port.is_none() && self.target == Target::Host("localhost".into())
     }
@@ -235,10 +239,12 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn localhost_is_a_port_or_nothing() {
         let bare = |rule: &str| rule.parse::<EgressRule>().unwrap().is_bare_localhost();
         assert!(bare("localhost") && bare("LOCALHOST"));
         assert!(!bare("localhost:5432") && !bare("*.localhost") && !bare("*") && !bare("127.0.0.1"));
+        let named = |rule: &str| rule.parse::<EgressRule>().unwrap().is_localhost();
+        assert!(named("localhost") && named("Localhost:80") && named("*.localhost:80"));
+        assert!(!named("*") && !named("127.0.0.1") && !named("localhost.example.com"));
     }
 }

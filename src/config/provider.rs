@@ -25,8 +25,8 @@ pub(crate) struct Abilities {
     pub(crate) account: bool,
     /// Their programs come from an image that can be chosen; else they are this machine's.
     pub(crate) images: bool,
-    /// Their network can be taken away.
-    pub(crate) no_network: bool,
+    /// Their network can be chosen, and reach this machine.
+    pub(crate) network: bool,
     /// Their shape is a limit, not a word.
     pub(crate) limits: bool,
     /// This machine isolates them, so it has to be able to.
@@ -45,7 +45,7 @@ impl ProviderKind {
             Self::Createos => Abilities {
                 account: true,
                 images: true,
-                no_network: false,
+                network: false,
                 limits: true,
                 isolation: false,
                 sync: true,
@@ -54,7 +54,7 @@ impl ProviderKind {
             Self::Local => Abilities {
                 account: false,
                 images: false,
-                no_network: true,
+                network: true,
                 limits: false,
                 isolation: true,
                 sync: false,

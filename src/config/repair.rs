@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fmt;
 
 /// Settings that keep something from leaving, in the order in which they are named. A repair never loosens them.
-const PROTECTING: [Key; 4] = [Key::Egress, Key::Excludes, Key::SyncExcludes, Key::Provider];
+const PROTECTING: [Key; 5] = [Key::Egress, Key::Network, Key::Excludes, Key::SyncExcludes, Key::Provider];
 
 /// Something in a file that cannot be taken over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_is_valid_is_kept_and_what_would_be_loosened_is_named() {
-        let all = vec!["egress", "excludes", "syncExcludes", "provider"];
+        let all = vec!["egress", "network", "excludes", "syncExcludes", "provider"];
         for (text, kept, loosens) in [
             (r#"{"agent":"codex","colour":"red","shape":7}"#, r#"{"agent":"codex"}"#, vec![]),
             ("not json", "{}", all.clone()),
@@ -158,6 +158,8 @@ mod tests {
             ("[]", "{}", all),
             (" \n", "{}", vec![]),
             (r#"{"egresss":["a.com"]}"#, "{}", vec!["egress"]),
+            (r#"{"network":"nun"}"#, "{}", vec!["network"]),
+            (r#"{"networks":["a.com"]}"#, "{}", vec!["network"]),
             (r#"{"Egress":"a.com"}"#, "{}", vec!["egress"]),
             (r#"{"allowedHosts":["a.com"]}"#, "{}", vec!["egress"]),
             (r#"{"exclude":["a"]}"#, "{}", vec!["excludes"]),

@@ -7,8 +7,8 @@ use super::environment as variables;
 use super::names::nearest;
 use super::value::{flag, many, one, paths};
 use super::{
-    Agent, AgentArgs, AllowFiles, AutoPause, EgressRule, Environment, HomePath, ProviderKind, RemoteRoot,
-    Rootfs, Shape, SyncExclude,
+    Agent, AgentArgs, AllowFiles, AutoPause, DetachKey, EgressRule, Environment, HomePath, Network,
+    ProviderKind, RemoteRoot, Rootfs, Shape, SyncExclude,
 };
 use crate::error::Error;
 use crate::worktree::{Exclude, RelPath};
@@ -40,6 +40,8 @@ settings! {
     RemoteRoot remote_root "remoteRoot": one RemoteRoot = RemoteRoot::default();
     /// The allow-list for connections; empty means that everything may be reached.
     Egress egress "egress": many Vec<EgressRule> = Vec::new();
+    /// The network of a box on this machine.
+    Network network "network": one Network = Network::default();
     /// What stays home when the worktree is uploaded.
     Excludes excludes "excludes": many Vec<Exclude> = Vec::new();
     /// What file sync leaves alone.
@@ -52,6 +54,8 @@ settings! {
     Provider provider "provider": one ProviderKind = ProviderKind::default();
     /// Whether an agent's pane comes back by itself when Herdr was started again.
     RestorePanes restore_panes "restorePanes": flag bool = true;
+    /// The key that leaves the terminal of a box on this machine.
+    DetachKey detach_key "detachKey": one DetachKey = DetachKey::default();
 }
 
 /// A default, which is valid by the test below.
@@ -141,6 +145,7 @@ mod tests {
     "npm.example.com",
     "github.com"
   ],
+  "network": "own",
   "excludes": [
     "fixtures/",
     "*.mp4"
@@ -157,7 +162,8 @@ mod tests {
     ]
   },
   "provider": "local",
-  "restorePanes": false
+  "restorePanes": false,
+  "detachKey": "ctrl+q"
 }
 "#;
 
@@ -185,7 +191,7 @@ mod tests {
             config.sync_excludes.iter().map(SyncExclude::as_str).collect::<Vec<_>>(),
             [".git", "node_modules"]
         );
-        assert_eq!(config.provider, ProviderKind::Createos);
+        assert_eq!((config.provider, config.network), (ProviderKind::Createos, Network::Own));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::refused::{refused, to_make, with_ways};
 use super::say::say;
 use super::state::{BoxRecord, Owned, Phase, StateFolder};
 use crate::cli::BoxArgs;
+use crate::config::Network;
 use crate::config::{Rootfs, Shape};
 use crate::createos::{BoxId, BoxName, CreateSpec, Provider, Refusal};
 use crate::error::{Error, Result};
@@ -66,7 +67,8 @@ impl Wish {
             auto_pause: Some(AUTO_PAUSE.into()),
             egress: self.egress.clone(),
             env: self.env.clone(),
-            no_network: false,
+            network: Network::Own,
+            nested: false,
         }
     }
 }

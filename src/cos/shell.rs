@@ -66,7 +66,7 @@ pub(super) fn shell(providers: &Providers, args: &ShellArgs) -> Result<Exit> {
         let shown = stopping.process_start(&made.id, &spec).map_err(refused).and_then(|process| {
             say(format!("box {}: it goes with this shell", made.owned.record.name));
             let ended = provider
-                .attach(&made.id, &process.id)
+                .attach(&made.id, &process.id, crate::config::DetachKey::default())
                 .run()
                 .map_err(|error| Error::failed(error.to_string()))?;
             let view = provider.process_get(&made.id, &process.id);

@@ -2,6 +2,7 @@
 
 use super::provider::ASK;
 use super::{BoxId, BoxName, Failure, Provider, Refusal, Result, Scope, Status, json};
+use crate::config::Network;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -22,8 +23,10 @@ pub(crate) struct CreateSpec {
     pub(crate) egress: Vec<String>,
     /// Variables of every program in it; a value cannot have a comma.
     pub(crate) env: Vec<(String, String)>,
-    /// An empty network namespace; only the local provider can do that.
-    pub(crate) no_network: bool,
+    /// Its network; only the local provider lets that be chosen.
+    pub(crate) network: Network,
+    /// Its programs bring a sandbox of their own. Only the local provider has to be told.
+    pub(crate) nested: bool,
 }
 
 impl Provider {
@@ -57,8 +60,11 @@ impl Provider {
             }
             run = run.args(["--env", &format!("{name}={value}")]);
         }
-        if spec.no_network && self.kind().has().no_network {
-            run = run.args(["--network", "none"]);
+        if spec.network != Network::Own && self.kind().has().network {
+            run = run.args(["--network", spec.network.word()]);
+        }
+        if spec.nested && self.kind().has().isolation {
+            run = run.args(["--nested"]);
         }
         let ended = self.finish(VERB, run)?;
         let stdout = ended.stdout_text();

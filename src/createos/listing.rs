@@ -20,6 +20,17 @@ pub(crate) struct BoxView {
     pub(crate) via: Option<String>,
     /// What it was refused, where the provider tells.
     pub(crate) refused: Vec<RefusedTarget>,
+    /// What keeps it to its shape, where the provider tells.
+    pub(crate) limits: Option<BoxLimits>,
+}
+
+/// What keeps a box to its shape. Each is counted for the `box`, an `entry` into it, each `process`, or is `none`.
+#[derive(Debug, Clone)]
+pub(crate) struct BoxLimits {
+    pub(crate) processes: u64,
+    pub(crate) processes_of: String,
+    pub(crate) memory_of: String,
+    pub(crate) processors_of: String,
 }
 
 /// One target that a box was refused.
@@ -48,8 +59,19 @@ impl BoxView {
             egress: rules.filter_map(Value::as_str).map(str::to_owned).collect(),
             via: json::text(value, "via").map(str::to_owned),
             refused: refused(value).unwrap_or_default(),
+            limits: value.get("limits").and_then(limits),
         })
     }
+}
+
+fn limits(value: &Value) -> Option<BoxLimits> {
+    let of = |key| json::text(value, key).map(str::to_owned);
+    Some(BoxLimits {
+        processes: value.get("processes")?.as_u64()?,
+        processes_of: of("processes_of")?,
+        memory_of: of("memory_of")?,
+        processors_of: of("processors_of")?,
+    })
 }
 
 fn refused(value: &Value) -> Option<Vec<RefusedTarget>> {

@@ -29,7 +29,7 @@ pub(crate) use credentials::Credentials;
 pub(crate) use failure::{Failure, Result};
 pub(crate) use id::{BoxId, BoxName, ProcessId};
 pub(crate) use lifecycle::CreateSpec;
-pub(crate) use listing::{BoxView, Listing, RefusedTarget, Scope};
+pub(crate) use listing::{BoxLimits, BoxView, Listing, RefusedTarget, Scope};
 pub(crate) use process::{ProcessView, StartSpec};
 pub(crate) use program::{NAME as PROGRAM_NAME, Own, official, on_path};
 pub(crate) use provider::Provider;

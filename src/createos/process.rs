@@ -3,6 +3,7 @@
 use super::exec::{NAME, UNGUARD};
 use super::provider::ASK;
 use super::{BoxId, Failure, ProcessId, Provider, Result, json};
+use crate::config::DetachKey;
 use crate::exec::Run;
 use serde_json::Value;
 use std::time::Duration;
@@ -127,9 +128,13 @@ impl Provider {
 
     /// Attaches our own terminal to a process. What is kept of its output is shown first: agents otherwise leave the
     /// pane blank until they repaint (docs/measured/createos-cli.md 3.8). Our own provider shows the screen as it is,
-    /// and says by its exit code when the person has detached.
-    pub(crate) fn attach(&self, id: &BoxId, process: &ProcessId) -> Run<'static> {
-        let more: &[&str] = if self.kind().has().screen { &["--for-pane"] } else { &["--after", "0"] };
+    /// and says by its exit code when the person has detached, with this key.
+    pub(crate) fn attach(&self, id: &BoxId, process: &ProcessId, key: DetachKey) -> Run<'static> {
+        let key = key.to_string();
+        let more: &[&str] = match self.kind().has().screen {
+            true => &["--for-pane", "--detach-key", &key],
+            false => &["--after", "0"],
+        };
         self.watched(["process", "attach"].iter().chain(more).chain([&id.as_str(), &process.as_str()]))
     }
 }

@@ -32,6 +32,14 @@ pub(crate) fn probe() -> crate::error::Result<Reach> {
         .help(crate::command::setup().with("--provider", "createos").flag("--force")))
 }
 
+/// There are no boxes here about which there could be news.
+///
+/// # Errors
+/// None.
+pub(crate) fn news(_paths: &crate::paths::Paths) -> crate::error::Result<Option<String>> {
+    Ok(None)
+}
+
 /// There are no boxes here that could have a shape.
 ///
 /// # Errors

@@ -22,3 +22,11 @@ pub(crate) use entry::probe::probe;
 pub(crate) use output::wrong_use;
 pub(crate) use reach::Reach;
 pub(crate) use verbs::run;
+
+/// What is new about boxes of this machine since an earlier version made some here; said once, so show what comes.
+///
+/// # Errors
+/// The boxes cannot be read.
+pub(crate) fn news(paths: &crate::paths::Paths) -> crate::error::Result<Option<String>> {
+    boxes::news::news(&boxes::store::BoxStore::open(paths)).map_err(failure::Failure::into_error)
+}

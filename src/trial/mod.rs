@@ -5,7 +5,7 @@ mod source;
 mod stage;
 
 use crate::cli::TryArgs;
-use crate::config::RemoteRoot;
+use crate::config::{Network, RemoteRoot};
 use crate::createos::{BoxId, BoxName, CreateSpec};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -134,7 +134,8 @@ fn create(stage: &Stage) -> Result<(BoxId, String)> {
         auto_pause: None,
         egress: Vec::new(),
         env: Vec::new(),
-        no_network: true,
+        network: Network::None,
+        nested: false,
     })?;
     Ok((id, name.to_string()))
 }

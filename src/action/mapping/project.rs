@@ -22,17 +22,22 @@ pub(crate) struct Wishes {
 /// # Errors
 /// The settings or the worktree's file cannot be read.
 pub(crate) fn wishes(context: &ActionContext, root: &Path) -> Result<Wishes> {
-    let settings = Settings::load(&context.config_file())?;
+    let file = context.config_file();
+    let settings = Settings::load(&file)?;
     let Some(project) = Project::read(root)? else {
-        return Ok(Wishes { config: settings.resolve(), project: None, ignored: None });
+        return Ok(Wishes { config: settings.resolve().fitting(&file)?, project: None, ignored: None });
     };
     if context.store.read()?.yes_to(Asks::Project, root) != Some(project.hash.as_str()) {
         let ignored = format!(
             "{PROJECT} of this worktree is ignored; to read it and say yes: {}",
             command::own(["trust"])
         );
-        return Ok(Wishes { config: settings.resolve(), project: None, ignored: Some(ignored) });
+        return Ok(Wishes {
+            config: settings.resolve().fitting(&file)?,
+            project: None,
+            ignored: Some(ignored),
+        });
     }
-    let config = settings.over(project.settings()).resolve();
+    let config = settings.over(project.settings()).resolve().fitting(&file)?;
     Ok(Wishes { config, project: Some(project), ignored: None })
 }

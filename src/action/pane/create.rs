@@ -21,6 +21,7 @@ pub(crate) fn create(
     config: &Config,
     provider: &Provider,
 ) -> Result<BoxId> {
+    let agent = record.agent.get()?;
     for _ in 0..NAMES {
         if let Err(error) = save(context, record, |record| record.create_called = true) {
             // Nothing was called: there is no box to look for.
@@ -34,7 +35,8 @@ pub(crate) fn create(
             auto_pause: Some(config.auto_pause.as_str().into()),
             egress: config.egress.iter().map(|rule| rule.as_str().into()).collect(),
             env: Vec::new(),
-            no_network: false,
+            network: config.network,
+            nested: agent.spec().nested,
         };
         match provider.create(&spec) {
             Ok(id) => {

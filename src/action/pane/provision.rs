@@ -9,7 +9,7 @@ use crate::action::mapping::{
     ActionContext, PERSONS_NAME, RECORD, RESTORED, UP, Wishes, detached, restore, title, wishes,
 };
 use crate::command;
-use crate::config::{Agent, Config, Project, RemoteRoot, Seed};
+use crate::config::{Agent, Config, Network, Project, RemoteRoot, Seed};
 use crate::createos::Provider;
 use crate::error::{Error, Result};
 use crate::fs::Lock;
@@ -140,6 +140,9 @@ const LARGEST: u64 = 500_000_000;
 /// How many names of what stayed home are said.
 const NAMED: usize = 5;
 
+/// Said at each start, for it is a wall less.
+const SHARED: &str = "note: this machine's network is the box's too, with its services and its private neighbours (network in config.json)";
+
 /// What to do about an upload that is too large.
 fn leave_out() -> String {
     let list = command::action("upload").flag("--dry-run");
@@ -187,6 +190,7 @@ impl<'a> Provision<'a> {
         let upload = self.pack()?;
         self.stop.check()?;
         self.warn_about_egress();
+        self.tell_of_the_network()?;
 
         self.steps.begin("create");
         let id = create(self.context, self.record, &self.config, &self.provider)?;
@@ -234,7 +238,7 @@ impl<'a> Provision<'a> {
             record.project_failed = failed;
             record.environment = values.iter().map(|(name, _)| name.clone()).collect();
         })?;
-        self.steps.done("start", "attached. Ctrl-] detaches");
+        self.steps.done("start", &format!("attached. {} detaches", self.config.detach_key.words()));
         Ok(outcome)
     }
 
@@ -337,6 +341,20 @@ impl<'a> Provision<'a> {
         };
         self.steps.interrupt();
         ui::paragraph(format!("  note: egress does not list {what}\n"));
+    }
+
+    /// What a box of this machine shares with it, and what is new about that.
+    fn tell_of_the_network(&mut self) -> Result<()> {
+        if !self.provider.kind().has().network {
+            return Ok(());
+        }
+        let news = crate::local::news(&self.context.paths)?.filter(|_| self.config.network == Network::Own);
+        let shared = (self.config.network == Network::Host).then(|| SHARED.to_owned());
+        for words in news.into_iter().chain(shared) {
+            self.steps.interrupt();
+            ui::paragraph(format!("  {words}\n"));
+        }
+        Ok(())
     }
 
     fn tell_of(&mut self, packed: &Packed) -> StartOutcome {

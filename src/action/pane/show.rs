@@ -178,7 +178,9 @@ fn current(context: &ActionContext, id: &RecordId, last: Option<&Record>) -> Res
 fn attach(context: &ActionContext, record: &mut Record, process: &ProcessId) -> Result<(bool, Duration)> {
     let provider = context.provider(record.provider)?;
     let id = box_id(record)?;
-    let mut run = provider.attach(&id, process);
+    // Settings that are wrong meanwhile must not shut a person in: the key is then the usual one.
+    let key = context.config().map(|config| config.detach_key).unwrap_or_default();
+    let mut run = provider.attach(&id, process, key);
     if !provider.kind().has().screen {
         // What was shown before is not to act a second time; what nobody has seen yet asks for its answers.
         let old = match record.shown.as_ref() == Some(process) {

@@ -4,7 +4,7 @@ use super::delete::told;
 use crate::action::mapping::{ActionContext, choose, title};
 use crate::action::report::{Notice, Report};
 use crate::action::work::home;
-use crate::createos::{Refusal, RefusedTarget};
+use crate::createos::{BoxLimits, Refusal, RefusedTarget};
 use crate::error::Result;
 
 /// So many refused targets are shown.
@@ -29,6 +29,9 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
     let egress = view
         .as_ref()
         .map(|view| if view.egress.is_empty() { "everything".into() } else { view.egress.join(", ") });
+    let limits =
+        view.as_ref().and_then(|view| view.limits.as_ref()).filter(|_| record.provider.has().isolation);
+    let limits = limits.map(kept_to);
     let program = record.program.clone().unwrap_or_default();
     let process = record.process.as_ref().map(ToString::to_string).unwrap_or_default();
     let found = home::look(context, &record);
@@ -45,6 +48,7 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
         ("remote root", record.remote_root.to_string()),
         ("auto-pause", auto_pause.unwrap_or_else(|| record.auto_pause.to_string())),
         ("egress", egress.unwrap_or_default()),
+        ("limits", limits.unwrap_or_default()),
         ("provider", record.provider.word().to_owned()),
         ("project", record.project_failed.clone().unwrap_or_default()),
         ("environment", record.environment.join(", ")),
@@ -79,6 +83,25 @@ pub(crate) fn info(context: &ActionContext) -> Result<Report> {
     Ok(told(report, &found))
 }
 
+/// What keeps the box to its shape, and what of it does not.
+fn kept_to(limits: &BoxLimits) -> String {
+    let of = |what: &str, counted: &str| match counted {
+        "box" => format!("{what} of the whole box"),
+        "none" => format!("{what} not limited"),
+        counted => format!("{what} of each {counted}"),
+    };
+    let processes = match limits.processes_of.as_str() {
+        "none" => "processes".to_owned(),
+        _ => format!("{} processes", limits.processes),
+    };
+    [
+        of(&processes, &limits.processes_of),
+        of("memory", &limits.memory_of),
+        of("processors", &limits.processors_of),
+    ]
+    .join(", ")
+}
+
 /// How often a target was refused, and what would let it pass.
 fn one(refused: &RefusedTarget) -> String {
     let RefusedTarget { target, count, egress } = refused;
@@ -109,6 +132,19 @@ mod tests {
         {
             assert_eq!(duration(seconds), words);
         }
+    }
+
+    #[test]
+    fn what_is_counted_for_what_is_said() {
+        let of = |text: &str| text.to_owned();
+        let limits = BoxLimits {
+            processes: 2048,
+            processes_of: of("box"),
+            memory_of: of("process"),
+            processors_of: of("none"),
+        };
+        let words = "2048 processes of the whole box, memory of each process, processors not limited";
+        assert_eq!(kept_to(&limits), words);
     }
 
     #[test]

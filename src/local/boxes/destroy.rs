@@ -38,6 +38,7 @@ fn destroy(store: &BoxStore, found: &LocalBox) -> Result<()> {
         shut => shut?,
     }
     let tombstone = Tombstone {
+        version: found.meta.version,
         id: found.meta.id.clone(),
         name: found.meta.name.clone(),
         shape: found.meta.shape.clone(),
@@ -60,6 +61,11 @@ fn shut(store: &BoxStore, found: &LocalBox) -> Result<()> {
         let _still_no_space = current.save();
     }
     Ok(())
+}
+
+/// Deletes a box that nobody has heard of yet: nothing of it is remembered.
+pub(crate) fn forget(store: &BoxStore, id: &LocalId) -> Result<()> {
+    bury(store, id, None)
 }
 
 /// Ends what runs in the box's folder and deletes the folder.

@@ -2,7 +2,8 @@
 
 use super::id::{LocalId, LocalName};
 use super::shape::LocalShape;
-use crate::local::wire::spec::Network;
+use crate::local::inside;
+use crate::local::wire::spec::{Limits, Network};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::time::SystemTime;
@@ -31,6 +32,9 @@ pub(crate) struct Meta {
     /// Where its own network may connect to, as it was written; any public address when empty.
     #[serde(default)]
     pub(crate) egress: Vec<String>,
+    /// Programs in it may make namespaces of their own.
+    #[serde(default)]
+    pub(crate) nested: bool,
     /// Variables of every program.
     #[serde(default)]
     pub(crate) env: Vec<(String, String)>,
@@ -75,6 +79,9 @@ impl BoxStatus {
 /// What is left of a deleted box.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Tombstone {
+    /// Of the record that the box had; 0 before that was written down.
+    #[serde(default)]
+    pub(crate) version: u32,
     pub(crate) id: LocalId,
     /// Its name; free again.
     pub(crate) name: LocalName,
@@ -90,6 +97,23 @@ impl Meta {
         self.network.unwrap_or(if self.network_none { Network::None } else { Network::Own })
     }
 
+    /// What of its shape the kernel keeps it to, and what is counted for it: the box, an entry into it, or each process.
+    fn limits(&self) -> Value {
+        let Limits { processes, shared_mib, .. } = self.shape.limits();
+        let counted = match self.network() {
+            _ if !inside::counts_by_namespace() => "none",
+            Network::Own => "box",
+            Network::Host | Network::None => "entry",
+        };
+        json!({
+            "processes": processes,
+            "processes_of": counted,
+            "memory_of": "process",
+            "processors_of": "none",
+            "shm_mib": shared_mib,
+        })
+    }
+
     /// The sandbox view (docs/measured/createos-cli.md 4.1). Optional keys are left out when there is nothing to say.
     pub(crate) fn view(&self) -> Value {
         let mut view = head(&self.id, &self.name, self.status, &self.shape, &self.created_at);
@@ -98,6 +122,8 @@ impl Meta {
         view.insert("envs".into(), json!(self.env.iter().map(|(name, _)| name).collect::<Vec<_>>()));
         view.insert("ingress_enabled".into(), json!(false));
         view.insert("network".into(), json!(self.network().word()));
+        view.insert("nested".into(), json!(self.nested));
+        view.insert("limits".into(), self.limits());
         let optional = [("paused_at", &self.paused_at), ("last_resumed_at", &self.last_resumed_at)];
         for (key, value) in optional {
             if let Some(value) = value {

@@ -9,6 +9,7 @@ mod json;
 mod leftovers;
 pub(super) mod local_box;
 pub(super) mod meta;
+pub(super) mod news;
 pub(super) mod pause;
 pub(super) mod record;
 pub(super) mod refusal;

@@ -1,5 +1,6 @@
 //! Why this machine does not isolate: the step, the usual reason, the narrow fix.
 
+use crate::command;
 use crate::error::Error;
 use crate::local::wire::spec::{Refused, Step};
 
@@ -24,6 +25,11 @@ pub(crate) fn explain(refused: &Refused) -> Error {
     let apparmor = sysctl("kernel/apparmor_restrict_unprivileged_userns").trim() == "1";
     let missing = [libc::ENOSYS, libc::EINVAL].contains(&refused.errno);
     match refused.step {
+        Step::Namespaces if refused.errno == libc::EAGAIN => {
+            Error::failed("the box, or its user, has as many processes as it may; nothing was run")
+                .fact("reason", system.to_string())
+                .help(format!("end some of them: {}", command::own(["local", "sandbox", "process", "list"]).word("BOX")))
+        }
         Step::UserNamespace if sysctl("user/max_user_namespaces").trim() == "0" => error
             .help("user namespaces are switched off: sudo sysctl -w user.max_user_namespaces=15000"),
         Step::UserNamespace if sysctl("kernel/unprivileged_userns_clone").trim() == "0" => error

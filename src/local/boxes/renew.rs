@@ -2,6 +2,7 @@
 
 use super::local_box::LocalBox;
 use super::meta::VERSION;
+use super::news::own_network;
 use crate::local::failure::Result;
 use crate::local::wire::spec::Network;
 use crate::ui;
@@ -20,12 +21,7 @@ pub(crate) fn renew(found: &mut LocalBox) -> Result<()> {
     (found.meta.network, found.meta.version) = (Some(network), VERSION);
     found.save()?;
     if network == Network::Own {
-        ui::note(format!(
-            "note: {} has a network of its own now: services of this machine and private networks are out of its reach\n  \
-             a new box reaches what its rules name, such as --egress '*' --egress localhost:5432\n  \
-             --network host gives a new box this machine's network, as it was",
-            found.meta.name
-        ));
+        ui::note(own_network(&format!("note: {} has", found.meta.name)));
     }
     Ok(())
 }

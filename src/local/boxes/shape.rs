@@ -2,6 +2,7 @@
 
 use crate::duration;
 use crate::error::Error;
+use crate::local::wire::spec::Limits;
 use crate::text_type::text_type;
 use std::time::Duration;
 
@@ -19,6 +20,11 @@ const SHAPES: [&str; 10] = [
     "s-4vcpu-8gb",
     "s-8vcpu-16gb",
 ];
+
+/// So many processes and threads a box may have, and so many more for each processor: builds have as many as that, a
+/// program that only multiplies is stopped before the host is in trouble.
+const PROCESSES: u64 = 1024;
+const PER_PROCESSOR: f64 = 512.0;
 
 /// Whether a box on this machine can have this shape.
 ///
@@ -42,6 +48,13 @@ impl LocalShape {
 
     pub(crate) fn mem_mib(&self) -> u64 {
         self.parts().1
+    }
+
+    /// What of it the kernel is told for each entry.
+    pub(crate) fn limits(&self) -> Limits {
+        let (vcpu, mem_mib) = self.parts();
+        let processes = PROCESSES + (vcpu * PER_PROCESSOR) as u64;
+        Limits { processes, memory_mib: mem_mib, shared_mib: mem_mib / 2 }
     }
 
     fn parts(&self) -> (f64, u64) {

@@ -64,6 +64,8 @@ pub(crate) fn enter(
     let mut order = Order {
         hostname: found.meta.name.as_str().to_owned(),
         network: needed(&task, found.meta.network()),
+        nested: found.meta.nested,
+        limits: found.meta.shape.limits(),
         name_server: None,
         covered: hidden::folders(found.folder().parent().unwrap_or(found.folder()))?,
         env,

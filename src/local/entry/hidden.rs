@@ -16,6 +16,8 @@ pub(crate) const VARIABLES: [&str; 7] = [
     "XDG_STATE_HOME",
     "TMPDIR",
 ];
+/// Settings of the host's programs, which may hold what is secret, as `npmrc` does.
+const SETTINGS: [&str; 2] = ["/usr/etc", "/usr/local/etc"];
 /// Without one of these a box would have no programs.
 const NEEDED: [&str; 11] = [
     "/usr",
@@ -38,7 +40,8 @@ const NEEDED: [&str; 11] = [
 pub(crate) fn folders(boxes: &Path) -> Result<Vec<Bytes>> {
     let variables = VARIABLES.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?.into())));
     let named = variables.chain(crate::paths::home().map(|home| ("HOME", home)));
-    choose(named.chain([("the folder of the boxes", boxes.to_path_buf())]), &system())
+    let settings = SETTINGS.map(|path| ("a folder of settings", path.into()));
+    choose(named.chain([("the folder of the boxes", boxes.to_path_buf())]).chain(settings), &system())
 }
 
 /// Real paths of everything that is shown.

@@ -7,7 +7,26 @@ use crate::error::{Error, Result};
 use crate::local::boxes::skeleton;
 use crate::local::keeper::make;
 use crate::local::reach::Reach;
-use crate::local::wire::spec::{End, Network, NetworkOrder, Order, Task};
+use crate::local::wire::spec::{End, Limits, Network, NetworkOrder, Order, Task};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What its folders are called, before the process that made one.
+const PREFIX: &str = "createos-sandbox-probe-";
+
+/// Deletes the folders of probes that were killed, as far as they are ours.
+pub(crate) fn sweep() {
+    let place = std::env::temp_dir();
+    let own = rustix::process::geteuid().as_raw();
+    for entry in std::fs::read_dir(&place).into_iter().flatten().flatten() {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let maker = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-')?.0.parse::<u32>().ok());
+        let is_left = maker.is_some_and(|maker| !Path::new(&format!("/proc/{maker}")).exists());
+        if is_left && entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own) {
+            let _next_time = crate::local::boxes::remove::remove_tree(&place, &name);
+        }
+    }
+}
 
 /// Makes a box in a temporary folder, runs `true` in it, and deletes it.
 ///
@@ -21,13 +40,16 @@ pub(crate) fn probe() -> Result<Reach> {
 pub(crate) fn probe_network(network: Network) -> Result<Reach> {
     let wrong =
         |source: std::io::Error| Error::failed(format!("could not make a temporary folder: {source}"));
-    let folder = tempfile::Builder::new().prefix("createos-sandbox-probe-").tempdir().map_err(wrong)?;
+    let prefix = format!("{PREFIX}{}-", std::process::id());
+    let folder = tempfile::Builder::new().prefix(&prefix).tempdir().map_err(wrong)?;
     let uid = rustix::process::geteuid().is_root().then_some(crate::local::boxes::create::FIRST_UID);
     let root = folder.path().join("root");
     skeleton::make(&root, uid)?;
     let order = Order {
         hostname: "probe".into(),
         network,
+        nested: false,
+        limits: Limits { processes: 1024, memory_mib: 1024, shared_mib: 1 },
         name_server: None,
         covered: hidden::folders(folder.path())?,
         env: environment::bare(),

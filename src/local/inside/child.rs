@@ -1,8 +1,8 @@
 //! The program of a box process: its descriptors, its terminal, its folder, its start.
 
 use super::super::wire::spec::{Bytes, Order, Task};
-use super::files;
 use super::sys::{self, Fork};
+use super::{dial, files};
 use crate::ui::terminal::Size;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -68,6 +68,7 @@ pub(super) fn start(order: &Order, stdio: Stdio<'_>) -> Result<Pid, NotStarted> 
                 Task::Run { argv, cwd, .. } => Err(run(argv, cwd, &order.env)),
                 Task::Push { path } => Ok(files::push(OsStr::from_bytes(path))),
                 Task::Pull { path } => Ok(files::pull(OsStr::from_bytes(path))),
+                Task::Dial { port } => Ok(dial::dial(*port)),
             });
             let code = match result {
                 Ok(code) => code,

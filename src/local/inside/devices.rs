@@ -30,8 +30,8 @@ pub(super) fn collect() -> Isolated<Nodes> {
 }
 
 impl Nodes {
-    /// Builds `/dev` on `target`; gives back the box's `/dev/null`.
-    pub(super) fn build(self, target: &OwnedFd) -> Isolated<OwnedFd> {
+    /// Builds `/dev` on `target`, with so much shared memory at most; gives back the box's `/dev/null`.
+    pub(super) fn build(self, target: &OwnedFd, shared_mib: u64) -> Isolated<OwnedFd> {
         let quiet = TAME | libc::MOUNT_ATTR_NOEXEC;
         let tmpfs = Tree::new("tmpfs", &[("mode", "0755"), ("size", "64k")], quiet, Step::Mount)?;
         let dev = tmpfs.mount(target, "/dev")?;
@@ -50,7 +50,9 @@ impl Nodes {
         let terminals = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
         Tree::new("devpts", &options, terminals, Step::Mount)?.mount(&pts, "/dev/pts")?;
         let shm = mounts::new_folder(&dev, "shm", 0o755)?;
-        Tree::new("tmpfs", &[("mode", "1777")], quiet, Step::Mount)?.mount(&shm, "/dev/shm")?;
+        let size = format!("{shared_mib}m");
+        Tree::new("tmpfs", &[("mode", "1777"), ("size", &size)], quiet, Step::Mount)?
+            .mount(&shm, "/dev/shm")?;
         sys::set_mount_attributes(&dev, libc::MOUNT_ATTR_RDONLY, false).during(Step::Mount, "/dev")?;
         null.ok_or(Errno::NOENT).during(Step::Mount, "/dev/null")
     }

@@ -2,12 +2,12 @@
 //! host user's, nor its programmable parts; nothing that works in a folder needs them.
 
 use super::sys;
-use libc::{BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter};
+use libc::{BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter};
 use rustix::io::{Errno, Result};
 use std::mem::offset_of;
 
 /// Answered as by a kernel that was built without them.
-const MISSING: [libc::c_long; 17] = [
+const MISSING: [libc::c_long; 19] = [
     libc::SYS_keyctl,
     libc::SYS_add_key,
     libc::SYS_request_key,
@@ -21,6 +21,10 @@ const MISSING: [libc::c_long; 17] = [
     libc::SYS_finit_module,
     libc::SYS_delete_module,
     libc::SYS_quotactl,
+    // As new as it is, libc lacks it for some targets; every architecture has this number.
+    443,
+    // The kernel's log, which some machines show to everybody.
+    libc::SYS_syslog,
     // What is asked of these, a filter of calls does not see.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
@@ -35,6 +39,12 @@ const KEXEC_FILE_LOAD: libc::c_long = if cfg!(target_arch = "x86_64") { 320 } el
 /// Requests to a terminal that put words into somebody else's mouth: TIOCSTI and TIOCLINUX.
 const FORBIDDEN_IOCTLS: [u32; 2] = [0x5412, 0x541c];
 
+/// The limit for core dumps.
+const CORE: u32 = libc::RLIMIT_CORE as u32;
+/// Answered as done, without being done.
+const DONE: sock_filter =
+    sock_filter { code: (BPF_RET | BPF_K) as u16, jt: 0, jf: 0, k: libc::SECCOMP_RET_ERRNO };
+
 /// What the kernel calls this architecture (linux/audit.h): the ELF machine, 64 bits, little endian.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xc000_003e)
@@ -46,16 +56,29 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
 /// Set in the numbers of x32, which says that it is x86_64. No other architecture has numbers this large.
 const X32: u32 = 0x4000_0000;
 
-/// Takes the calls away from this process and everything that it will start. Needs no_new_privs.
+/// Where a program says which namespaces it wants, but for those of clone3, which a filter does not see: it is not there, and
+/// everybody then takes clone.
+const NAMESPACES: u32 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET)
+    .cast_unsigned();
+/// Of unshare only: to clone it is a signal's bit.
+const TIME: u32 = 0x80;
+
+/// Takes the calls away from this process and everything that it will start. Needs no_new_privs. Those that make
+/// namespaces stay where `nested`.
 ///
 /// # Errors
 /// The kernel has no seccomp filters, or its numbers are not known here.
-pub(super) fn install() -> Result<()> {
-    sys::set_filter(&program(ARCHITECTURE.ok_or(Errno::NOSYS)?))
+pub(super) fn install(nested: bool) -> Result<()> {
+    sys::set_filter(&program(ARCHITECTURE.ok_or(Errno::NOSYS)?, nested))
 }
 
-fn program(architecture: u32) -> Vec<sock_filter> {
-    let refuse = |errno: i32| give(libc::SECCOMP_RET_ERRNO | errno.cast_unsigned());
+fn program(architecture: u32, nested: bool) -> Vec<sock_filter> {
     let mut program = vec![
         load(offset_of!(libc::seccomp_data, arch)),
         skip_unless(BPF_JEQ, architecture, 1, 0),
@@ -66,27 +89,83 @@ fn program(architecture: u32) -> Vec<sock_filter> {
         refuse(libc::ENOSYS),
     ];
     for call in MISSING {
-        program.extend([skip_unless(BPF_JEQ, number(call), 0, 1), refuse(libc::ENOSYS)]);
+        program.extend(when(call, vec![refuse(libc::ENOSYS)]));
     }
-    let families = u8::try_from(SOCKETS.len() + 3).unwrap_or(u8::MAX);
-    program.push(skip_unless(BPF_JEQ, number(libc::SYS_socket), 0, families));
-    program.push(load(offset_of!(libc::seccomp_data, args)));
-    // Past the others, and past the refusal.
-    for (family, past) in SOCKETS.iter().zip((1..=SOCKETS.len()).rev()) {
-        let past = u8::try_from(past).unwrap_or(u8::MAX);
-        program.push(skip_unless(BPF_JEQ, family.cast_unsigned(), past, 0));
+    if !nested {
+        program.extend(when(libc::SYS_clone3, vec![refuse(libc::ENOSYS)]));
+        program.extend(when(libc::SYS_setns, vec![refuse(libc::EPERM)]));
+        for (call, flags) in [(libc::SYS_clone, NAMESPACES), (libc::SYS_unshare, NAMESPACES | TIME)] {
+            let asked = vec![argument(0), skip_unless(BPF_JSET, flags, 0, 1), refuse(libc::EPERM)];
+            program.extend(when(call, asked));
+        }
     }
-    program.push(refuse(libc::EAFNOSUPPORT));
-    program.push(load(offset_of!(libc::seccomp_data, nr)));
-    let requests = u8::try_from(FORBIDDEN_IOCTLS.len() * 2 + 1).unwrap_or(u8::MAX);
-    program.push(skip_unless(BPF_JEQ, number(libc::SYS_ioctl), 0, requests));
-    // The kernel looks at the lower half of the request only, and so must this: little endian.
-    program.push(load(offset_of!(libc::seccomp_data, args) + size_of::<u64>()));
-    for request in FORBIDDEN_IOCTLS {
-        program.extend([skip_unless(BPF_JEQ, request, 0, 1), refuse(libc::EPERM)]);
-    }
+    program.extend(when(libc::SYS_socket, sockets()));
+    program.extend(when(libc::SYS_ioctl, requests()));
+    program.extend(when(libc::SYS_setrlimit, vec![argument(0), skip_unless(BPF_JEQ, CORE, 0, 1), DONE]));
+    program.extend(when(libc::SYS_prlimit64, core_limit()));
     program.push(give(libc::SECCOMP_RET_ALLOW));
     program
+}
+
+fn sockets() -> Vec<sock_filter> {
+    let mut body = vec![argument(0)];
+    // Past the others, and past the refusal.
+    for (family, past) in SOCKETS.iter().zip((1..=SOCKETS.len()).rev()) {
+        body.push(skip_unless(BPF_JEQ, family.cast_unsigned(), short(past), 0));
+    }
+    body.push(refuse(libc::EAFNOSUPPORT));
+    body
+}
+
+fn requests() -> Vec<sock_filter> {
+    // The kernel looks at the lower half of the request only, and so must this.
+    let refused = FORBIDDEN_IOCTLS.map(|request| [skip_unless(BPF_JEQ, request, 0, 1), refuse(libc::EPERM)]);
+    [argument(1)].into_iter().chain(refused.into_iter().flatten()).collect()
+}
+
+/// A new limit for core dumps is taken as set: none is made whatever it is, and what is set here is what keeps the host's
+/// handler out. Programs that want none themselves go on. Who asks for the old one at once would read what nobody wrote.
+fn core_limit() -> Vec<sock_filter> {
+    vec![
+        argument(1),
+        skip_unless(BPF_JEQ, CORE, 0, 10),
+        argument(2),
+        skip_unless(BPF_JEQ, 0, 0, 2),
+        upper_half(2),
+        // None is set: it is read only.
+        skip_unless(BPF_JEQ, 0, 6, 0),
+        argument(3),
+        skip_unless(BPF_JEQ, 0, 0, 3),
+        upper_half(3),
+        skip_unless(BPF_JEQ, 0, 0, 1),
+        DONE,
+        refuse(libc::EPERM),
+    ]
+}
+
+/// These steps for one call, the number of which is loaded; afterwards it is loaded again.
+fn when(call: libc::c_long, body: Vec<sock_filter>) -> Vec<sock_filter> {
+    let mut steps = vec![skip_unless(BPF_JEQ, number(call), 0, short(body.len() + 1))];
+    steps.extend(body);
+    steps.push(load(offset_of!(libc::seccomp_data, nr)));
+    steps
+}
+
+/// The lower half of an argument: little endian.
+fn argument(index: usize) -> sock_filter {
+    load(offset_of!(libc::seccomp_data, args) + index * size_of::<u64>())
+}
+
+fn upper_half(index: usize) -> sock_filter {
+    load(offset_of!(libc::seccomp_data, args) + index * size_of::<u64>() + size_of::<u32>())
+}
+
+fn short(length: usize) -> u8 {
+    u8::try_from(length).unwrap_or(u8::MAX)
+}
+
+fn refuse(errno: i32) -> sock_filter {
+    give(libc::SECCOMP_RET_ERRNO | errno.cast_unsigned())
 }
 
 fn number(call: libc::c_long) -> u32 {

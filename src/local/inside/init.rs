@@ -5,7 +5,7 @@ use super::super::wire::spec::{AWAKE, Command, End, Event, Network, Order, Step,
 use super::child::{self, Stdio};
 use super::freezer::Freezer;
 use super::outcome::{During, Isolated};
-use super::{confine, root, sys};
+use super::{confine, limits, root, sys};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
@@ -32,8 +32,13 @@ fn build(order: &Order, parent: BorrowedFd<'_>) -> Isolated<()> {
     if order.network == Network::None {
         sys::loopback_up().during(Step::Setup, "loopback")?;
     }
+    let mounts = limits::MountLimit::open();
     root::build(order)?;
-    confine::confine()?;
+    if !order.nested {
+        mounts.set();
+    }
+    limits::memory(order.limits.memory_mib)?;
+    confine::confine(order.nested)?;
     // Changing credentials forgets the death signal, so it comes last.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).during(Step::Setup, "prctl")?;
     let mut gone = [PollFd::from_borrowed_fd(parent, PollFlags::IN)];

@@ -4,7 +4,9 @@
 mod child;
 mod confine;
 mod devices;
+mod dial;
 mod etc;
+mod fence;
 mod files;
 mod filter;
 mod freezer;
@@ -15,6 +17,7 @@ mod namespaces;
 mod netlink;
 mod network;
 mod outcome;
+pub(super) mod privileges;
 mod proc;
 mod root;
 mod stage;
@@ -22,6 +25,7 @@ mod sys;
 mod tun;
 
 pub(super) use files::LARGEST_CHUNK;
+pub(super) use limits::counts_by_namespace;
 pub(super) use root::SYSTEM;
 pub(super) use stage::main;
 pub(super) use sys::close_inherited;

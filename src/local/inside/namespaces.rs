@@ -1,14 +1,23 @@
 //! The namespaces of an entry into a box, and those of a box's network, which its entries join.
 
 use super::super::wire::spec::{AGENT, Network, Order, Refused, Step};
-use super::limits::Limits;
+use super::limits::{self, Limits};
 use super::outcome::{During, Isolated};
 use rustix::thread::UnshareFlags;
 
 /// Those of one entry. Its network namespace may be the box's, which it has joined before it began; then what the kernel
 /// counts is counted for the whole box, there.
 pub(super) fn of_an_entry(order: &Order) -> Isolated<()> {
-    user(&Limits::of_an_entry(order.network == Network::Own))?;
+    let in_a_box = order.network == Network::Own;
+    // The kernel counts processes for the user of a user namespace, and takes the limit of its making for what it is made in:
+    // here for the whole box. Without a namespace of the box's own that would be the host's, with all else of the user's.
+    if in_a_box {
+        limits::processes(order.limits.processes)?;
+    }
+    user(&Limits::of_an_entry(in_a_box, order.nested))?;
+    if !in_a_box {
+        limits::processes(order.limits.processes)?;
+    }
     let mut rest = UnshareFlags::NEWNS
         | UnshareFlags::NEWPID
         | UnshareFlags::NEWIPC

@@ -51,7 +51,7 @@ pub(super) fn build(order: &Order) -> Isolated<()> {
         cover(&root, path)?;
     }
     etc.build(&mounts::folder(&root, "etc")?)?;
-    let null = devices.build(&mounts::folder(&root, "dev")?)?;
+    let null = devices.build(&mounts::folder(&root, "dev")?, order.limits.shared_mib)?;
     // A new /proc is allowed only while the host's is still in sight.
     proc::build(&mounts::folder(&root, "proc")?, &null)?;
     rustix::mount::unmount(".", UnmountFlags::DETACH).during(Step::Mount, "the host's root")?;

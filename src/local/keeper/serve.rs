@@ -1,6 +1,7 @@
 //! The keeper: makes the network of a box, lets entries join it, serves its way out, and ends with the last entry. When it
 //! cannot serve any more it ends, and with it everything in the box: the network never opens.
 
+use super::confine::confine;
 use super::lease::socket;
 use super::log::NetworkLog;
 use super::make::{self, Made};
@@ -22,7 +23,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,7 +61,9 @@ pub(crate) fn main() -> Exit {
 }
 
 struct Keeper {
+    /// The box's, by a descriptor of it.
     folder: PathBuf,
+    _place: OwnedFd,
     listener: UnixListener,
     shared: Shared,
     leases: Vec<UnixStream>,
@@ -124,6 +127,10 @@ impl Keeper {
             }),
             stop: stopped,
         };
+        // The box's folder is found by what it is from here on: nothing more is asked of the way to it.
+        let place = folder_of(&brief.folder)?;
+        let folder = PathBuf::from(format!("/proc/self/fd/{}", place.as_raw_fd()));
+        confine(&brief.folder)?;
         let served = Engine::new(setup).map_err(wrong)?;
         let serve = move || {
             let _until_the_end = ended;
@@ -131,7 +138,8 @@ impl Keeper {
         };
         let thread = std::thread::Builder::new().name("network".into()).spawn(serve).map_err(wrong)?;
         Ok(Self {
-            folder: brief.folder,
+            folder,
+            _place: place,
             listener,
             shared,
             leases: Vec::new(),
@@ -260,13 +268,17 @@ fn held(lock: &Path) -> Error {
 
 /// Listens in the box's folder, into which only this user comes.
 fn listen(folder: &Path) -> Result<UnixListener> {
-    let place = rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    let place = place.at("open", folder)?;
+    let place = folder_of(folder)?;
     // Of one that was killed; we have its lock.
     let _not_there = std::fs::remove_file(folder.join(SOCKET));
     let listener = UnixListener::bind(socket(&place)).at("listen in", folder)?;
     listener.set_nonblocking(true).at("listen in", folder)?;
     Ok(listener)
+}
+
+fn folder_of(path: &Path) -> Result<OwnedFd> {
+    let place = rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    Ok(place.at("open", path)?)
 }
 
 /// A connection takes two descriptors.

@@ -5,6 +5,7 @@ use super::leave;
 use super::shown::{farewell, lost, number, show};
 use crate::cli::AttachArgs;
 use crate::command;
+use crate::config::DetachKey;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::local::boxes::local_box::LocalBox;
@@ -16,6 +17,10 @@ use std::os::unix::net::UnixStream;
 
 /// Attaches; 0 for a terminal, whatever happened there, and the program's exit code for pipes.
 pub(crate) fn attach(found: &LocalBox, record: &ProcessRecord, args: &AttachArgs) -> Result<Exit> {
+    if let Some(key) = &args.detach_key {
+        // Before anything of the terminal is changed.
+        let _is_one: DetachKey = key.parse()?;
+    }
     let after = if args.no_follow { Some(args.after.unwrap_or(0)) } else { args.after };
     if record.is_running() {
         match UnixStream::connect(&record.socket) {

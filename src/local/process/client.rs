@@ -1,6 +1,6 @@
 //! A terminal, or pipes, that a supervisor serves.
 
-use super::detach::DetachKey;
+use super::detach::DetachScan;
 use super::leave;
 use super::shown::{farewell, lost, number, show};
 use crate::cli::AttachArgs;
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::net::UnixStream;
 
-/// What was typed and cannot be sent is kept up to here, then dropped: Ctrl-] must always be heard.
+/// What was typed and cannot be sent is kept up to here, then dropped: the key that detaches must always be heard.
 const TYPED_LIMIT: usize = 1024 * 1024;
 pub(super) struct Client {
     stream: UnixStream,
@@ -31,7 +31,7 @@ pub(super) struct Client {
     typing: bool,
     raw: Option<Raw>,
     modes: Modes,
-    key: DetachKey,
+    key: DetachScan,
     out: VecDeque<u8>,
     signals: Signals,
 }
@@ -48,6 +48,8 @@ impl Client {
     pub(super) fn new(stream: UnixStream, record: &ProcessRecord, args: &AttachArgs) -> Result<Self> {
         let wrong = |source: io::Error| Error::failed(format!("could not attach: {source}"));
         stream.set_nonblocking(true).map_err(wrong)?;
+        let key = args.detach_key.as_deref().map(str::parse).transpose()?.unwrap_or_default();
+        let key = DetachScan::of(key);
         let terminal = record.pty && io::stdin().is_terminal() && !args.no_follow;
         let signals = match terminal || io::stdout().is_terminal() {
             true => Signals::catch(&[]),
@@ -61,7 +63,7 @@ impl Client {
             signals: signals.map_err(wrong)?,
             raw: terminal.then(Raw::for_a_program).transpose().map_err(wrong)?,
             modes: Modes::default(),
-            key: DetachKey::default(),
+            key,
             out: VecDeque::new(),
         })
     }

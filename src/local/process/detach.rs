@@ -1,17 +1,19 @@
-//! Ctrl-] in what is typed, in every way in which terminals send it: the byte, the kitty protocol's sequence and
-//! that of `modifyOtherKeys`, with Caps Lock and Num Lock on or off. One that is pasted is none.
+//! The key that detaches in what is typed, Ctrl-] unless another is set, in every way in which terminals send it: the byte,
+//! the kitty protocol's sequence and that of `modifyOtherKeys`, with Caps Lock and Num Lock on or off. One that is pasted is
+//! none.
+
+use crate::config::DetachKey;
 
 /// So much of a sequence is looked at.
 const MOST: usize = 64;
-/// The key's code.
-const BRACKET: u32 = 93;
 /// The modifiers, as kitty counts them: what has to be there, and what may be.
 const CTRL: u32 = 4;
 const LOCKS: u32 = 64 | 128;
 
 /// Looks for the key, however what is typed is split.
-#[derive(Debug, Default)]
-pub(crate) struct DetachKey {
+#[derive(Debug)]
+pub(crate) struct DetachScan {
+    key: char,
     scan: KeyScan,
     pasting: bool,
 }
@@ -24,7 +26,12 @@ enum KeyScan {
     Sequence(Vec<u8>),
 }
 
-impl DetachKey {
+impl DetachScan {
+    /// For this key.
+    pub(crate) fn of(key: DetachKey) -> Self {
+        Self { key: key.character(), scan: KeyScan::Ground, pasting: false }
+    }
+
     /// Where the key begins in what was typed; 0 when it began before.
     pub(crate) fn find(&mut self, typed: &[u8]) -> Option<usize> {
         let mut start = 0;
@@ -34,7 +41,7 @@ impl DetachKey {
                     start = at;
                     KeyScan::Escape
                 }
-                (_, 0x1d) if !self.pasting => return Some(at),
+                (_, byte) if !self.pasting && byte == self.key as u8 & 0x1f => return Some(at),
                 (KeyScan::Escape, b'[') => KeyScan::Sequence(Vec::new()),
                 (KeyScan::Sequence(mut seen), 0x20..=0x3f) => {
                     if seen.len() < MOST {
@@ -46,7 +53,7 @@ impl DetachKey {
                     match (seen.as_slice(), last) {
                         (b"200", b'~') => self.pasting = true,
                         (b"201", b'~') => self.pasting = false,
-                        (seen, last) if !self.pasting && is_key(seen, last) => return Some(start),
+                        (seen, last) if !self.pasting && is_key(self.key, seen, last) => return Some(start),
                         _ => {}
                     }
                     KeyScan::Ground
@@ -59,20 +66,20 @@ impl DetachKey {
 }
 
 /// Whether a sequence is the key, pressed or held.
-fn is_key(seen: &[u8], last: u8) -> bool {
+fn is_key(key: char, seen: &[u8], last: u8) -> bool {
     let text = String::from_utf8_lossy(seen);
     let fields: Vec<Vec<Option<u32>>> =
         text.split(';').map(|field| field.split(':').map(|number| number.parse().ok()).collect()).collect();
     let number = |field: usize, at: usize| fields.get(field)?.get(at).copied().flatten();
     // The kitty protocol names the key, and where asked for the key at its place on a keyboard of the PC's layout.
-    let (key, modifiers) = match last {
-        b'u' => ([number(0, 0), number(0, 2)].contains(&Some(BRACKET)), 1),
-        b'~' if number(0, 0) == Some(27) => (number(2, 0) == Some(BRACKET), 1),
+    let (is_it, modifiers) = match last {
+        b'u' => ([number(0, 0), number(0, 2)].contains(&Some(u32::from(key))), 1),
+        b'~' if number(0, 0) == Some(27) => (number(2, 0) == Some(u32::from(key)), 1),
         _ => return false,
     };
     let held = number(modifiers, 0).unwrap_or(1).saturating_sub(1);
     let pressed = number(modifiers, 1).is_none_or(|event| event != 3);
-    key && pressed && held & !LOCKS == CTRL
+    is_it && pressed && held & !LOCKS == CTRL
 }
 
 #[cfg(test)]
@@ -80,7 +87,7 @@ mod tests {
     use super::*;
 
     fn found(typed: &[u8]) -> Option<usize> {
-        DetachKey::default().find(typed)
+        DetachScan::of(DetachKey::default()).find(typed)
     }
 
     #[test]
@@ -101,7 +108,7 @@ mod tests {
             "\x1b[A\x1d",
         ] {
             assert!(found(key.as_bytes()).is_some(), "{key:?}");
-            let mut split = DetachKey::default();
+            let mut split = DetachScan::of(DetachKey::default());
             assert!(key.bytes().any(|byte| split.find(&[byte]).is_some()), "{key:?}, byte by byte");
         }
         for other in [
@@ -120,8 +127,19 @@ mod tests {
     #[test]
     fn one_that_is_pasted_is_none() {
         assert_eq!(found(b"\x1b[200~a\x1db\x1b[93;5u\x1b[201~"), None);
-        let mut key = DetachKey::default();
+        let mut key = DetachScan::of(DetachKey::default());
         assert_eq!((key.find(b"\x1b[200~a"), key.find(b"\x1d"), key.find(b"\x1b[20")), (None, None, None));
         assert_eq!((key.find(b"1~x"), key.find(b"y\x1d")), (None, Some(1)));
+    }
+
+    #[test]
+    fn another_key_is_found_in_the_same_forms_and_this_one_no_more() {
+        let found = |typed: &[u8]| DetachScan::of("ctrl+q".parse().unwrap()).find(typed);
+        for key in ["\x11", "\x1b[113;5u", "\x1b[113;69u", "\x1b[1081::113;5u", "\x1b[27;5;113~"] {
+            assert_eq!(found(key.as_bytes()), Some(0), "{key:?}");
+        }
+        for other in ["q", "\x1d", "\x1b[93;5u", "\x1b[113;6u", "\x1b[200~\x11\x1b[201~"] {
+            assert_eq!(found(other.as_bytes()), None, "{other:?}");
+        }
     }
 }

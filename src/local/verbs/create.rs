@@ -1,37 +1,29 @@
 //! `create`: what was asked for, refused where it cannot be had here.
 
+use super::interrupt::Interrupt;
 use crate::cli::CreateArgs;
 use crate::config::EgressRule;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::local::boxes::create;
 use crate::local::boxes::id::{LocalId, LocalName};
 use crate::local::boxes::meta::{BoxStatus, Meta, ROOTFS, VERSION, now};
+use crate::local::boxes::news::news;
 use crate::local::boxes::shape::{self, LocalShape};
 use crate::local::boxes::store::BoxStore;
+use crate::local::boxes::{create, destroy};
 use crate::local::entry::{environment, probe};
 use crate::local::failure::Result;
 use crate::local::output::OutputMode;
 use crate::local::reach::Reach;
 use crate::local::wire::spec::Network;
+use crate::ui;
 use serde_json::{Value, json};
 
 /// What a program that asks no proxy has to know.
 const PROXY_ONLY: &str = ", by its proxy only: /dev/net/tun cannot be opened here";
 
 pub(super) fn create(store: &BoxStore, args: CreateArgs, mode: OutputMode) -> Result<Exit> {
-    let network = match args.network.as_deref() {
-        None | Some("own") => Network::Own,
-        Some("host") => Network::Host,
-        Some("none") => Network::None,
-        Some(other) => {
-            return Err(Error::usage(format!(
-                "--network \"{other}\": a local box knows `own`, `host` and `none`"
-            ))
-            .help("without --network it has a network of its own, with a way out by its egress rules")
-            .into());
-        }
-    };
+    let network: Network = args.network.as_deref().map(network).transpose()?.unwrap_or_default();
     if environment::rules(&args.egress)?.iter().any(EgressRule::is_bare_localhost) {
         return Err(Error::usage("--egress localhost opens nothing: a rule for this machine has a port")
             .help("--egress localhost:5432; with '*' before it the internet stays open")
@@ -64,15 +56,26 @@ pub(super) fn create(store: &BoxStore, args: CreateArgs, mode: OutputMode) -> Re
         network: Some(network),
         network_none: false,
         egress: args.egress,
+        nested: args.nested,
         env: environment::parse(&args.env)?,
         auto_pause_after_seconds: args.auto_pause.as_deref().map(shape::auto_pause).transpose()?,
         status: BoxStatus::Running,
         paused_at: None,
         last_resumed_at: None,
     };
+    let interrupt = Interrupt::listen()?;
+    probe::sweep();
     // A box that cannot be entered must not exist.
     let reach = probe::probe_network(network)?;
+    interrupt.check()?;
+    if let Some(words) = news(store)?.filter(|_| network == Network::Own) {
+        ui::note(words);
+    }
     let made = create::create(store, meta)?.meta;
+    if interrupt.is_raised() {
+        destroy::forget(store, &made.id)?;
+        return Err(Interrupt::failure());
+    }
     let mut document = json!({ "action": "created" });
     merge(&mut document, made.view());
     merge(&mut document, json!({ "ip": "", "ingress_url": "", "shell_command": "" }));
@@ -87,6 +90,11 @@ pub(super) fn create(store: &BoxStore, args: CreateArgs, mode: OutputMode) -> Re
         format!("Sandbox {} ({})\n  size     {}\n  network  {network}{only}", made.name, made.id, made.shape)
     });
     Ok(Exit::DONE)
+}
+
+fn network(text: &str) -> crate::error::Result<Network> {
+    text.parse::<Network>()
+        .map_err(|error| Error::usage(format!("--network: {}", error.message())).because(&error))
 }
 
 fn merge(document: &mut Value, more: Value) {

@@ -4,7 +4,9 @@ mod confirm;
 mod create;
 mod exec;
 mod fork;
+mod interrupt;
 mod list;
+mod ports;
 mod process;
 mod rm;
 mod transfer;
@@ -88,6 +90,7 @@ fn sandbox(verb: SandboxVerb, mode: OutputMode) -> Result<Exit> {
         }
         SandboxVerb::Fork(args) => fork::fork(&store, &args, mode),
         SandboxVerb::Process { verb } => process::run(&store, verb, mode),
+        SandboxVerb::Ports(args) => ports::ports(&store, &args, mode),
         SandboxVerb::Rm { yes, references } => rm::rm(&store, yes, &references),
     }
 }

@@ -1,5 +1,7 @@
 //! What crosses the boundary: the order that goes into a box, and what comes out of it.
 
+pub(crate) use crate::config::Network;
+
 use crate::ui::terminal::Size;
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
@@ -14,29 +16,6 @@ pub(crate) enum Errand {
     Enter(Order),
     /// Make the namespaces that the entries of a box join, and hand them out.
     Network(NetworkOrder),
-}
-
-/// The network of a box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Network {
-    /// A namespace of the box's own, whose way out is ours.
-    Own,
-    /// That of this machine.
-    Host,
-    /// Nothing but a loopback.
-    None,
-}
-
-impl Network {
-    /// The word on the command line.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Own => "own",
-            Self::Host => "host",
-            Self::None => "none",
-        }
-    }
 }
 
 /// What is in the network of a box.
@@ -68,6 +47,9 @@ pub(crate) enum Part {
 pub(crate) struct Order {
     pub(crate) hostname: String,
     pub(crate) network: Network,
+    /// Programs in it may make namespaces of their own.
+    pub(crate) nested: bool,
+    pub(crate) limits: Limits,
     /// Who looks names up for a box with a network of its own.
     pub(crate) name_server: Option<Ipv4Addr>,
     /// Folders among the host's programs that the box sees empty: real paths.
@@ -76,6 +58,17 @@ pub(crate) struct Order {
     /// Process id of the starter: when it is gone, so is the box process.
     pub(crate) starter: i32,
     pub(crate) task: Task,
+}
+
+/// How much of the machine a box takes.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Limits {
+    /// Processes and threads; of all entries together where they share a user namespace.
+    pub(crate) processes: u64,
+    /// MiB that each process may have mapped of its own to write to.
+    pub(crate) memory_mib: u64,
+    /// MiB of `/dev/shm`, for each entry.
+    pub(crate) shared_mib: u64,
 }
 
 /// What to do inside a box.
@@ -92,6 +85,8 @@ pub(crate) enum Task {
         /// Absolute path in the box.
         path: Bytes,
     },
+    /// Connect stdin and stdout with this port of the box's loopback.
+    Dial { port: u16 },
     /// Write this file to stdout.
     Pull {
         /// Absolute path in the box.

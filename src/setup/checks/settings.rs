@@ -3,7 +3,7 @@
 
 use super::check::Check;
 use super::context::Context;
-use crate::config::{Config, ProviderKind, Settings};
+use crate::config::{Config, Network, ProviderKind, Settings};
 use crate::paths::Paths;
 use crate::ui::count;
 use crate::worktree::{self, AllowPattern, Worktree};
@@ -23,6 +23,16 @@ pub(super) fn config(context: &Context<'_>) -> Check {
     match Settings::parse(bytes) {
         Ok(settings) => {
             let config = settings.resolve();
+            if let Some(conflict) = context.config().conflict() {
+                let bad = conflict.place(bytes);
+                return Check::fail(
+                    "config",
+                    format!("line {}, column {}: {}", bad.line, bad.column, bad.reason),
+                )
+                .path(shown)
+                .fix(conflict.fix())
+                .required();
+            }
             let boxes = match config.provider {
                 ProviderKind::Createos => "boxes on CreateOS",
                 ProviderKind::Local => "boxes on this machine",
@@ -44,8 +54,11 @@ pub(super) fn shape(context: &Context<'_>) -> Check {
     let shape = context.config().shape;
     if !context.provider.has().limits {
         return match crate::local::knows_shape(shape.as_str()) {
-            Ok(()) => Check::ok("shape", format!("{shape}, shown and not enforced on this machine"))
-                .found(shape.as_str()),
+            Ok(()) => Check::ok(
+                "shape",
+                format!("{shape}: processes and memory of each process are limited, processors are not"),
+            )
+            .found(shape.as_str()),
             Err(known) => Check::warn("shape", format!("boxes on this machine know no {shape}"))
                 .found(shape.as_str())
                 .needed(format!("one of: {}", known.join(", ")))
@@ -72,6 +85,13 @@ pub(super) fn shape(context: &Context<'_>) -> Check {
 /// Whether the allow-list lets the agent and its installer through. What is not known is not called good.
 pub(super) fn egress(context: &Context<'_>) -> Check {
     let config = context.config();
+    if config.provider.has().network && config.network == Network::Host {
+        return Check::note(
+            "egress",
+            "open: boxes share this machine's network, with its own services in it",
+        )
+        .fix(context.forced().only("--network", "own"));
+    }
     if config.egress.is_empty() {
         return Check::ok("egress", "open: a box may reach anything (no egress list)");
     }

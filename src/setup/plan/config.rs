@@ -14,7 +14,8 @@ use crate::setup::receipt::UserFile;
 use crate::setup::request::{Request, Rewrite, WantedPlugin};
 
 /// Settings that only the bundled plugin knows; the parser of CreateOS's own rejects them.
-const OURS_ONLY: [Key; 9] = [
+const OURS_ONLY: [Key; 11] = [
+    Key::Network,
     Key::HomeFiles,
     Key::AgentSettings,
     Key::AgentArgs,
@@ -24,6 +25,7 @@ const OURS_ONLY: [Key; 9] = [
     Key::AllowFiles,
     Key::Provider,
     Key::RestorePanes,
+    Key::DetachKey,
 ];
 
 pub(in crate::setup) fn plan_config(plan: &mut Plan, context: &Context<'_>) -> Result<()> {
@@ -37,6 +39,7 @@ pub(in crate::setup) fn plan_config(plan: &mut Plan, context: &Context<'_>) -> R
         (Some(bytes), Rewrite::No) => {
             let kept = Settings::parse(bytes).map_err(|bad| bad.in_file(&file.path, &request.forced()))?;
             refuse_foreign(request, &kept)?;
+            refuse_conflict(file, &kept)?;
             keep(plan, request, &kept);
             (None, String::new())
         }
@@ -58,6 +61,9 @@ pub(in crate::setup) fn plan_config(plan: &mut Plan, context: &Context<'_>) -> R
     }
     let Some(after) = after else { return Ok(()) };
     refuse_foreign(request, &after)?;
+    if let Some(conflict) = after.conflict() {
+        return Err(conflict.wanted());
+    }
     let after = after.to_json().into_bytes();
     if file.bytes.as_ref() == Some(&after) {
         plan.right += 1;
@@ -114,6 +120,7 @@ pub(in crate::setup) fn refuse_loosening(request: &Request, config: &FileSeen, p
 fn flag(key: Key) -> &'static str {
     match key {
         Key::Egress => "--egress HOST (or none)",
+        Key::Network => "--network NAME",
         Key::Excludes => "--exclude PATH",
         Key::SyncExcludes => "--sync-exclude NAME",
         _ => "--provider NAME",
@@ -167,6 +174,11 @@ fn plain(value: &serde_json::Value) -> String {
         serde_json::Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     }
+}
+
+/// What is kept has to go together.
+fn refuse_conflict(file: &FileSeen, kept: &Settings) -> Result<()> {
+    kept.conflict().map_or(Ok(()), |conflict| Err(conflict.in_file(&file.path, file.contents())))
 }
 
 /// With a plugin that is not ours, settings that only ours knows would break every action.

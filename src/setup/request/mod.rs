@@ -99,10 +99,12 @@ impl Request {
             auto_pause: parse("--auto-pause", args.settings.auto_pause.clone())?,
             remote_root: parse("--remote-root", args.settings.remote_root.clone())?,
             egress: egress(&args.settings.egress)?,
+            network: parse("--network", args.settings.network.clone())?,
             excludes: parse_each("--exclude", &args.settings.exclude)?,
             sync_excludes: parse_each("--sync-exclude", &args.settings.sync_exclude)?,
             allow_secrets: None,
             allow_files: None,
+            detach_key: None,
             provider: parse("--provider", args.settings.provider.clone())?,
             restore_panes: None,
         };
@@ -176,6 +178,7 @@ fn again(args: &SetupArgs) -> Command {
         ("--auto-pause", &args.settings.auto_pause),
         ("--remote-root", &args.settings.remote_root),
         ("--provider", &args.settings.provider),
+        ("--network", &args.settings.network),
     ];
     let each = [
         ("--egress", &args.settings.egress),

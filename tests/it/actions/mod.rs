@@ -17,6 +17,7 @@ mod lost;
 mod menu;
 mod named;
 mod narrow;
+mod network;
 mod not_home;
 mod pause;
 mod programs;

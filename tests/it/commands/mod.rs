@@ -72,6 +72,9 @@ const STATES: &[State] = &[
     }),
     state("config", |home, _| drop(home.write(SETTINGS, "{\n  \"agnet\": \"codex\"\n}\n"))),
     state("config", |home, _| {
+        drop(home.write(SETTINGS, "{\n  \"egress\": [\"*\", \"localhost:5432\"]\n}\n"))
+    }),
+    state("config", |home, _| {
         set_up(home);
         std::fs::remove_file(home.path().join(SETTINGS)).expect("it goes");
     }),

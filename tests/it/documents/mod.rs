@@ -14,7 +14,7 @@ mod tables;
 use std::path::{Path, PathBuf};
 
 /// A path in the repository.
-fn path(name: &str) -> PathBuf {
+pub fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 

@@ -1,7 +1,7 @@
 //! What a program in a box can neither see nor do.
 
 use super::Sandbox;
-use crate::support::{Home, User, binary, outcome};
+use crate::support::{Home, User, binary, outcome, skipped};
 
 /// A box whose home holds a secret, with words that a test can look for.
 fn guarded(user: User) -> Sandbox {
@@ -85,6 +85,22 @@ fn a_home_among_the_host_s_programs_is_not_seen() {
 }
 
 #[test]
+fn settings_of_the_host_among_its_programs_are_not_seen() {
+    let place = tempfile::Builder::new().prefix("cs-").tempdir_in("/usr/local/etc");
+    let Ok(place) = place else {
+        skipped("only root can put settings there, and not every machine has the folder");
+        return;
+    };
+    std::fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::write(place.path().join("npmrc"), "token").unwrap();
+    for user in User::all() {
+        let made = guarded(user);
+        assert_eq!(made.say("ls -A /usr/local/etc; ls -A /usr/etc 2>/dev/null; true"), "", "{user:?}");
+        assert_ne!(made.sh(&format!("cat {}/npmrc", place.path().display())).code, 0, "{user:?}");
+    }
+}
+
+#[test]
 fn the_program_is_nobody_special() {
     for user in User::all() {
         let made = guarded(user);
@@ -106,7 +122,9 @@ fn the_program_is_nobody_special() {
         let map: Vec<u64> = map.split_whitespace().map(|number| number.parse().unwrap()).collect();
         assert_eq!((map[0], map[2]), (1000, 1));
         assert_ne!(map[1], 0, "{user:?}");
-        assert_eq!(made.say("ulimit -H -c").trim(), "0");
+        let limits = made.say("cat /proc/self/limits");
+        let core = limits.lines().find(|line| line.starts_with("Max core file size")).expect("a limit");
+        assert_eq!(core.split_whitespace().skip(4).collect::<Vec<_>>(), ["1", "1", "bytes"], "{core}");
     }
 }
 
@@ -199,7 +217,7 @@ fn the_host_name_stays_inside() {
 #[test]
 fn a_nested_namespace_undoes_nothing() {
     for user in User::all() {
-        let made = guarded(user);
+        let made = Sandbox::nested(user);
         // Root of a namespace of its own inside, with every capability there.
         let nested = |script: &str| {
             made.run(&[

@@ -133,7 +133,7 @@ fn a_box_leaves_the_host_most_of_its_user_s_watches() {
 #[test]
 fn a_box_cannot_reach_the_host_s_cgroups() {
     for user in User::all() {
-        let made = Sandbox::of(user);
+        let made = Sandbox::nested(user);
         let limited = "echo 1 > /proc/sys/user/max_cgroup_namespaces";
         let host = |script: &str| {
             outcome(made.home().command_of(Path::new("unshare"), &["-U", "-r", "sh", "-c", script]))
@@ -148,7 +148,7 @@ fn a_box_cannot_reach_the_host_s_cgroups() {
         assert_eq!(proof.stdout, "mounted\n", "it bites outside of a box: {proof:?}");
         let tried = made.sh(mount);
         assert_eq!((tried.stdout.as_str(), tried.code == 0), ("", false), "{user:?} {tried:?}");
-        // Programs with a sandbox of their own need the other namespaces.
+        // Programs with a sandbox of their own have the other namespaces.
         assert_eq!(made.say("unshare -U -r -m sh -c 'echo nested'"), "nested\n", "{user:?}");
     }
 }
@@ -160,4 +160,116 @@ fn a_root_that_was_shut_from_inside_opens_again() {
         let _done = made.run(&["exec", "@", "--", "chmod", "000", "/"]);
         assert_eq!(made.say("stat -c %a /; touch /here && echo written"), "755\nwritten\n", "{user:?}");
     }
+}
+
+#[test]
+fn no_program_in_a_box_makes_a_namespace_unless_the_box_was_made_for_it() {
+    for user in User::all() {
+        let made = Sandbox::of(user);
+        let (nested, host) = (Sandbox::nested(user), |script: &str| outside(&made, script));
+        let proof = outcome(made.home().command_of(Path::new("unshare"), &["-U", "-r", "-m", "true"]));
+        assert_eq!(proof.code, 0, "it bites outside of a box: {user:?} {proof:?}");
+        for kind in ["-U", "-U -r -m", "-U -r -n", "-U -r -p -f", "-m", "-n", "-i", "-u", "-p -f", "-C", "-T"]
+        {
+            let tried = made.sh(&format!("unshare {kind} true"));
+            assert_ne!(tried.code, 0, "{user:?} unshare {kind}");
+        }
+        assert_eq!(nested.say("unshare -U -r -m echo nested"), "nested\n", "{user:?}");
+        let call = |number: libc::c_long, first: i64| {
+            format!(
+                "$! = 0; my $pid = syscall({number}, {first}, 0, 0, 0, 0); exit if defined $pid && $pid == 0; print $! + 0;"
+            )
+        };
+        let user_namespace = i64::from(libc::CLONE_NEWUSER | libc::SIGCHLD);
+        let refused = libc::EPERM.to_string();
+        assert_eq!(host(&call(libc::SYS_clone, user_namespace)).stdout, "0", "{user:?}");
+        assert_eq!(inside(&made, &call(libc::SYS_clone, user_namespace)).stdout, refused, "{user:?}");
+        assert_eq!(inside(&made, &call(libc::SYS_unshare, 0x80)).stdout, refused, "{user:?}");
+        assert_eq!(inside(&made, &call(libc::SYS_setns, -1)).stdout, refused, "{user:?}");
+        let missing = libc::ENOSYS.to_string();
+        assert_eq!(inside(&made, &errno(libc::SYS_clone3)).stdout, missing, "{user:?}");
+        assert_ne!(inside(&nested, &errno(libc::SYS_clone3)).stdout, missing, "{user:?}");
+
+        let limited = "echo 0 > /proc/sys/user/max_user_namespaces";
+        if outcome(made.home().command_of(Path::new("unshare"), &["-U", "-r", "sh", "-c", limited])).code != 0
+        {
+            skipped(&format!("for {user:?}: this machine has no such limits, or lets nobody set them"));
+            continue;
+        }
+        let limit = |made: &Sandbox, kind: &str| {
+            made.say(&format!("cat /proc/sys/user/max_{kind}_namespaces"))
+                .trim()
+                .parse::<u64>()
+                .expect("a number")
+        };
+        for (kind, most) in
+            [("user", 0), ("mnt", 1), ("pid", 1), ("ipc", 1), ("uts", 1), ("net", 1), ("cgroup", 1)]
+        {
+            assert_eq!(limit(&made, kind), most, "{user:?} {kind}");
+        }
+        assert_eq!((limit(&nested, "cgroup"), limit(&nested, "user") > 1), (1, true), "{user:?}");
+    }
+}
+
+#[test]
+fn a_limit_for_core_dumps_is_taken_as_set_and_stays() {
+    for user in User::all() {
+        let made = Sandbox::of(user);
+        let said =
+            made.say("ulimit -c 0 && echo taken; grep core /proc/self/limits; ulimit -n 64 && ulimit -n");
+        let words: Vec<&str> = said.split_whitespace().collect();
+        assert_eq!(words[0], "taken", "programs that want none go on: {said}");
+        assert!(said.contains(" 1 ") && words.ends_with(&["64"]), "{user:?} {said}");
+    }
+}
+
+#[test]
+fn a_crash_in_a_box_starts_no_handler_of_the_host() {
+    const PATTERN: &str = "/proc/sys/kernel/core_pattern";
+    struct Restored(String);
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            std::fs::write(PATTERN, &self.0).expect("the pattern as it was");
+        }
+    }
+    let before = std::fs::read_to_string(PATTERN).expect("a pattern");
+    if std::fs::write(PATTERN, &before).is_err() {
+        skipped("only root can say what handles a crash");
+        return;
+    }
+    let home = Home::new();
+    let seen = home.path().join("seen");
+    std::fs::create_dir(&seen).expect("a folder");
+    let script = format!("#!/bin/sh\ncat > /dev/null\ntouch {}/$1\n", seen.display());
+    let handler = home.write("handler", script);
+    std::fs::set_permissions(&handler, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
+    let boxes: Vec<Sandbox> = User::all().into_iter().map(Sandbox::of).collect();
+    let restored = Restored(before);
+    std::fs::write(PATTERN, format!("|{} %e", handler.display())).expect("a pattern");
+    let crash = |name: &str| {
+        format!(
+            "cp /bin/sleep /tmp/{name}; /tmp/{name} 100 & sleep 0.2; kill -SEGV $!; wait $!; rm /tmp/{name}"
+        )
+    };
+    for (number, made) in boxes.iter().enumerate() {
+        for limit in ["true", "ulimit -c 0", "ulimit -S -c 0"] {
+            let _crashed = made.sh(&format!("{limit}; {}", crash(&format!("inside{number}"))));
+        }
+    }
+    // The one outside comes last, so that those before have had the time.
+    let outside = format!("ulimit -c 0; {}", crash(&format!("outside{}", std::process::id())));
+    let _ended = outcome(home.command_of(Path::new("sh"), &["-c", &outside]));
+    let handled = || {
+        std::fs::read_dir(&seen)
+            .expect("the folder")
+            .flatten()
+            .map(|entry| entry.file_name())
+            .collect::<Vec<_>>()
+    };
+    crate::support::eventually("it bites outside of a box", std::time::Duration::from_secs(30), || {
+        !handled().is_empty()
+    });
+    drop(restored);
+    let handled = handled();
+    assert!(handled.iter().all(|name| name.to_string_lossy().starts_with("outside")), "{handled:?}");
 }

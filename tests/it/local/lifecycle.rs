@@ -94,6 +94,55 @@ fn output_that_cannot_be_written_is_a_failure_and_a_closed_pipe_is_none() {
 }
 
 #[test]
+fn a_create_that_is_cut_short_leaves_nothing() {
+    for user in User::all() {
+        let home = Home::of(user);
+        let left = || {
+            let names = |folder: &str| {
+                let entries = std::fs::read_dir(home.path().join(folder)).into_iter().flatten().flatten();
+                let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+                names.filter(|name| name != "lock").collect::<Vec<_>>()
+            };
+            [names("tmp"), names(".local/share/createos-sandbox/boxes")].concat()
+        };
+        let create = || home.command(&["local", "sandbox", "create", "--shape", "s-1vcpu-1gb"]);
+        let mut cut = 0;
+        for (number, signal) in ["INT", "TERM", "HUP", "KILL"].into_iter().cycle().take(24).enumerate() {
+            let mut child = create().stdout(std::process::Stdio::piped()).spawn().expect("it starts");
+            std::thread::sleep(Duration::from_millis(3 * number as u64));
+            let sent = std::process::Command::new("kill")
+                .args([&format!("-{signal}"), &child.id().to_string()])
+                .status();
+            assert!(sent.is_ok());
+            let ended = child.wait().expect("it ends");
+            let mut said = String::new();
+            std::io::Read::read_to_string(&mut child.stdout.take().expect("a pipe"), &mut said)
+                .expect("text");
+            let made = serde_json::from_str::<serde_json::Value>(&said)
+                .ok()
+                .and_then(|made| Some(made["id"].as_str()?.to_owned()));
+            if signal == "KILL" {
+                // The next one cleans up behind it.
+                let made = outcome(create()).success().json()["id"].as_str().expect("an id").to_owned();
+                let _ = home.run(&["local", "sandbox", "rm", "--yes", &made]).success();
+            }
+            for listed in home.run(&["local", "sandbox", "list", "--quiet"]).stdout.split_whitespace() {
+                // One that was killed between its end and its word has made a box, which is on the list.
+                assert!(
+                    made.as_deref() == Some(listed) || signal == "KILL",
+                    "{user:?} {signal} {ended:?} left {listed}"
+                );
+                let _ = home.run(&["local", "sandbox", "rm", "--yes", listed]).success();
+            }
+            cut += usize::from(made.is_none());
+            let left: Vec<_> = left().into_iter().filter(|name| name != "destroyed.json").collect();
+            assert!(left.is_empty(), "{user:?} {signal} after {} ms left {left:?}", 3 * number);
+        }
+        assert!(cut > 0, "none was cut short");
+    }
+}
+
+#[test]
 fn what_the_official_program_would_drop_is_an_error() {
     let made = Sandbox::of(User::Me);
     for wrong in [
@@ -123,7 +172,7 @@ fn what_cannot_be_done_here_is_refused_and_not_pretended() {
     create(&["--network", "none", "--egress", "github.com"]).fails(2, "nothing that could keep to it");
     create(&["--network", "host", "--egress", "github.com"]).fails(2, "nothing that could keep to it");
     create(&["--rootfs", "debian:13"]).fails(2, "choices: [host]");
-    create(&["--network", "office"]).fails(2, "knows `own`, `host` and `none`");
+    create(&["--network", "office"]).fails(2, "pick one of: own, host, none");
     create(&["--auto-pause", "5s"]).fails(2, "between 1 minute");
     create(&["--name", "a-name-that-is-longer-than-22"]).fails(2, "cannot be the name of a box");
     create(&["--name", "\u{1b}[2J"]).fails(2, "\\x1b[2J");

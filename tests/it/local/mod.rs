@@ -1,11 +1,15 @@
 //! The embedded provider: real boxes, as root and as an ordinary user.
 
 mod fork;
+mod internet;
 mod isolation;
 mod kernel;
 mod lifecycle;
+mod limits;
 mod network;
 mod pause;
+mod ports;
+mod probe;
 mod process;
 mod remove;
 mod screen;
@@ -25,6 +29,11 @@ impl Sandbox {
     /// A box without network, made by `user`.
     pub fn of(user: User) -> Self {
         Self::with(Home::of(user), &["--network", "none"])
+    }
+
+    /// The same, whose programs may make namespaces of their own.
+    pub fn nested(user: User) -> Self {
+        Self::with(Home::of(user), &["--network", "none", "--nested"])
     }
 
     /// A box in this home, with more flags for `create`.

@@ -1,10 +1,9 @@
 //! The network of a box: nothing of the host's is in it, and its way out keeps to the rules.
 
 use super::Sandbox;
-use crate::support::{Home, User, eventually};
+use crate::support::{Home, Outcome, User, binary, eventually, outcome};
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,7 +28,7 @@ fn greeter() -> u16 {
 const TALK: &str = "talk() { exec 3<>/dev/tcp/127.0.0.1/$1 && printf \"$2\" >&3 && cat <&3; }; ";
 
 /// Runs a script of bash in the box.
-fn bash(made: &Sandbox, script: &str) -> crate::support::Outcome {
+fn bash(made: &Sandbox, script: &str) -> Outcome {
     made.run(&["exec", "--stream", "@", "--", "bash", "-c", &format!("{TALK}{script}")])
 }
 
@@ -37,22 +36,17 @@ fn refused(made: &Sandbox) -> serde_json::Value {
     made.run(&["get", "@"]).success().json()["refused"].clone()
 }
 
-/// The processes that keep the network of this box.
+/// The processes that keep the network of this box: the one that has signed its lock, while it lives. What it has open is
+/// nobody's to see.
 fn keepers(made: &Sandbox) -> Vec<i32> {
     let lock =
         made.home().path().join(".local/share/createos-sandbox/boxes").join(made.id()).join("keeper.lock");
-    let lock = lock.canonicalize().unwrap_or(lock);
-    let has_it = |process: &Path| {
-        let files = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-        files.filter_map(|file| std::fs::read_link(file.path()).ok()).any(|file| file == lock)
+    let signed = std::fs::read_to_string(lock).unwrap_or_default();
+    let pid = signed.split(' ').next().and_then(|pid| pid.parse().ok());
+    let is_one = |pid: &i32| {
+        std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.ends_with(b"\0local\0keep\0"))
     };
-    let processes = std::fs::read_dir("/proc").expect("/proc").flatten().map(|entry| entry.path());
-    let is_one = |process: &PathBuf| {
-        std::fs::read(process.join("cmdline")).is_ok_and(|line| line.ends_with(b"\0local\0keep\0"))
-            && has_it(process)
-    };
-    let number = |process: PathBuf| process.file_name()?.to_str()?.parse().ok();
-    processes.filter(is_one).filter_map(number).collect()
+    pid.filter(is_one).into_iter().collect()
 }
 
 #[test]
@@ -185,9 +179,76 @@ fn without_its_keeper_a_box_ends_and_every_pane_says_so() {
 }
 
 #[test]
-fn no_program_in_a_box_has_a_say_about_its_network() {
+fn a_keeper_has_no_rights_but_its_user_s() {
     for user in User::all() {
         let made = Sandbox::with(Home::of(user), &[]);
+        let _stays = made.start(&["@", "--", "sleep", "1000"]);
+        let keeper = keepers(&made);
+        let [keeper] = keeper[..] else { panic!("{user:?}: one keeper, not {keeper:?}") };
+        for thread in std::fs::read_dir(format!("/proc/{keeper}/task")).expect("its threads").flatten() {
+            let status = std::fs::read_to_string(thread.path().join("status")).expect("its status");
+            let field = |name: &str| {
+                let line =
+                    status.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}"));
+                line.split_whitespace().nth(1).unwrap_or_default().trim_start_matches('0').to_owned()
+            };
+            for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
+                assert_eq!(field(set), "", "{set} {user:?}");
+            }
+            if rustix::process::geteuid().is_root() {
+                assert_eq!(field("CapBnd:"), "", "{user:?}");
+            }
+            assert_eq!(field("NoNewPrivs:"), "1", "{user:?}");
+        }
+    }
+}
+
+#[test]
+fn another_version_of_this_program_enters_a_box_with_the_keeper_that_is_there() {
+    for user in User::all() {
+        let made = Sandbox::with(Home::of(user), &[]);
+        let place = made.home().path().join("createos-sandbox");
+        // By programs of their own: what this one has open for writing, another test could inherit, and it would not run.
+        let install = |change: &str| {
+            let script =
+                format!("cp \"$0\" \"$1.new\"; {change}; chmod 755 \"$1.new\"; mv \"$1.new\" \"$1\"");
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", &script]).arg(binary()).arg(&place).env("LC_ALL", "C");
+            assert!(command.status().expect("sh").success());
+            made.home().own(&place);
+        };
+        let run = |args: &[&str]| outcome(made.home().command_of(&place, args));
+        let version = || run(&["--version"]).success().stdout;
+        let talk = |port: &str| {
+            let script = format!("{TALK}talk {port} ''");
+            run(&["local", "sandbox", "exec", "--stream", made.id(), "--", "bash", "-c", &script]).stdout
+        };
+        install("true");
+        let first = version();
+        let script = "use IO::Socket::INET; my $l = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 5000, \
+                      Listen => 5) or die $!; while (my $c = $l->accept) { print $c \"from the box\\n\"; close $c; }";
+        let started = run(&["local", "sandbox", "process", "start", made.id(), "--", "perl", "-e", script]);
+        let process = started.success().json()["process_id"].as_str().expect("an id").to_owned();
+        eventually("it listens", PATIENCE, || talk("5000") == "from the box\n");
+        let keeper = keepers(&made);
+        assert_eq!(keeper.len(), 1, "{user:?}");
+
+        let number = first.trim().rsplit(' ').next().expect("a number").to_owned();
+        let other = format!("{}9", &number[..number.len() - 1]);
+        install(&format!("sed -i 's/{}/{other}/g' \"$1.new\"", number.replace('.', "\\.")));
+        assert_eq!(version().trim(), first.trim().replace(&number, &other), "{user:?}: another version");
+        assert_eq!(talk("5000"), "from the box\n", "{user:?}");
+        assert_eq!(keepers(&made), keeper, "{user:?}: the same one");
+        run(&["local", "sandbox", "process", "stop", "--yes", "--grace", "0s", made.id(), &process])
+            .success();
+        eventually("it goes with the last entry", PATIENCE, || keepers(&made).is_empty());
+    }
+}
+
+#[test]
+fn no_program_in_a_box_has_a_say_about_its_network() {
+    for user in User::all() {
+        let made = Sandbox::with(Home::of(user), &["--nested"]);
         let up = "ip link set lo up";
         let proof = made.sh(&format!("unshare -U -r -n {up}"));
         assert_eq!(proof.code, 0, "it bites in a network of the program's own: {user:?} {proof:?}");
@@ -197,6 +258,33 @@ fn no_program_in_a_box_has_a_say_about_its_network() {
             assert_ne!(made.sh(&tried).code, 0, "{user:?} {tried}");
         }
     }
+}
+
+#[test]
+fn who_had_boxes_before_is_told_once_what_is_new() {
+    let home = Home::new();
+    let create = || home.run(&["local", "sandbox", "create", "--shape", "s-1vcpu-1gb"]).success();
+    let remove = |made: &Outcome| {
+        let id = made.json()["id"].as_str().expect("an id").to_owned();
+        let _ = home.run(&["local", "sandbox", "rm", "--yes", &id]).success();
+    };
+    for _ in 0..2 {
+        let made = create();
+        remove(&made);
+        assert_eq!(made.stderr, "", "nothing is new to who begins now");
+    }
+    let gone = ".local/share/createos-sandbox/boxes/destroyed.json";
+    let mut records: serde_json::Value = serde_json::from_str(&home.read(gone)).expect("JSON");
+    records[0].as_object_mut().expect("a record").remove("version");
+    home.write(gone, records.to_string());
+    let first = create();
+    remove(&first);
+    for words in ["has a network of its own now", "--egress '*' --egress localhost:5432", "--network host"] {
+        assert!(first.stderr.contains(words), "{first:?}");
+    }
+    let second = create();
+    remove(&second);
+    assert_eq!(second.stderr, "", "once");
 }
 
 #[test]

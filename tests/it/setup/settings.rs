@@ -26,6 +26,44 @@ fn an_egress_list_goes_for_boxes_of_this_machine_too() {
 }
 
 #[test]
+fn a_rule_for_this_machine_is_refused_for_boxes_on_createos() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    let said = "\"localhost:5432\" means this machine, which no box on CreateOS can reach";
+    let rules = ["--egress", "*", "--egress", "localhost:5432"];
+    let setup = home.run(&[&["setup"], &rules[..]].concat()).fails(2, said);
+    assert!(setup.stderr.contains("--provider local"), "{setup:?}");
+    home.write(SETTINGS, "{\n  \"egress\": [\"*\", \"localhost:5432\"]\n}\n");
+    let setup = home.run(&["setup"]).fails(2, &format!("config.json:2:19: \"egress\": {said}"));
+    for words in
+        ["take \"localhost:5432\" out of egress", "createos-sandbox setup herdr --provider local --force"]
+    {
+        assert!(setup.stderr.contains(words), "[{words}] {setup:?}");
+    }
+    let doctor = home.run(&["setup", "--doctor"]);
+    assert_eq!(doctor.code, 1, "{doctor:?}");
+    assert!(doctor.stdout.contains("line 2, column 19"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("--provider local --force"), "{}", doctor.stdout);
+    let _ = home.run(&["setup", "--provider", "local", "--force"]).success();
+    let kept = home.read(SETTINGS);
+    assert!(kept.contains("localhost:5432") && kept.contains("\"provider\": \"local\""), "{kept}");
+}
+
+#[test]
+fn the_network_is_a_setting_of_boxes_on_this_machine() {
+    let home = machine(User::Me);
+    let _herdr = Herdr::in_home(&home);
+    home.run(&["setup", "--network", "host"]).fails(2, "is for boxes on this machine");
+    home.run(&["setup", "--network", "office"]).fails(2, "pick one of: own, host, none");
+    let rules = ["setup", "--provider", "local", "--network", "host"];
+    home.run(&[&rules[..], &["--egress", "a.com"]].concat()).fails(2, "nothing that could keep to egress");
+    let _ = home.run(&rules).success();
+    assert!(home.read(SETTINGS).contains("\"network\": \"host\""));
+    let doctor = home.run(&["setup", "--doctor"]).success();
+    assert!(doctor.stdout.contains("note  egress ") && doctor.stdout.contains("--network own"), "{doctor:?}");
+}
+
+#[test]
 fn the_local_provider_needs_neither_the_official_program_nor_a_session() {
     let home = Home::new().with_bin();
     let _herdr = Herdr::in_home(&home);
