@@ -7,6 +7,7 @@ macro_rules! settings {
     ($($(#[$doc:meta])* $key:ident $field:ident $name:literal: $form:ident $type:ty $(= $default:expr)?;)*) => {
         /// A setting's name in `config.json`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[allow(clippy::enum_variant_names, reason = "a setting may be about a key of the keyboard")]
         pub(crate) enum Key {
             $($(#[$doc])* $key),*
         }

@@ -40,6 +40,7 @@ const KEXEC_FILE_LOAD: libc::c_long = if cfg!(target_arch = "x86_64") { 320 } el
 const FORBIDDEN_IOCTLS: [u32; 2] = [0x5412, 0x541c];
 
 /// The limit for core dumps.
+#[allow(clippy::unnecessary_cast, reason = "it is of another type with musl")]
 const CORE: u32 = libc::RLIMIT_CORE as u32;
 /// Answered as done, without being done.
 const DONE: sock_filter =
