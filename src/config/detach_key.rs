@@ -10,6 +10,7 @@ pub(crate) struct DetachKey(char);
 
 impl DetachKey {
     /// The character that is pressed with Ctrl.
+    #[cfg(target_os = "linux")]
     pub(crate) fn character(self) -> char {
         self.0
     }
