@@ -159,10 +159,10 @@ fn work_that_is_killed_in_the_box_or_takes_too_long_is_told() {
     assert!(told.contains("it was ended in the box with exit code 137 before it was done"), "{told}");
 
     let id = "sb-1".parse().unwrap();
-    let waits = format!("while [ ! -f '{}/stop' ]; do sleep 0.05; done", dir.path().display());
+    // It ends with the folder.
+    let waits = format!("while [ -d '{}' ]; do sleep 0.05; done", dir.path().display());
     let limit = Duration::from_millis(300);
     let ended = provider(dir.path(), LONG).run_long(&id, &waits, &[], limit, &mut |_| {});
-    std::fs::write(dir.path().join("stop"), "").unwrap();
     assert_eq!(ended.unwrap_err().refusal, Refusal::TimedOut);
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let ended = provider(dir.path(), LONG).stop_when(stop).run_long(&id, "true", &[], limit, &mut |_| {});
