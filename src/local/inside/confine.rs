@@ -12,11 +12,8 @@ pub(super) fn confine(nested: bool) -> Isolated<()> {
     let none = Rlimit { current: Some(1), maximum: Some(1) };
     rustix::process::setrlimit(Resource::Core, none).during(Step::Confine, "RLIMIT_CORE")?;
     privileges::take_no_new()?;
-    fence::scope();
-    if !nested {
-        // A program with a sandbox of its own mounts in it, which this would refuse.
-        fence::write_only_below(Path::new("/"));
-    }
+    // A program with a sandbox of its own mounts in it, which this would refuse.
+    fence::shut((!nested).then_some(Path::new("/")));
     filter::install(nested).during(Step::Confine, "seccomp")?;
     privileges::give_up_capabilities()?;
     undumpable()

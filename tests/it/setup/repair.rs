@@ -45,7 +45,7 @@ fn a_flag_that_gives_the_setting_anew_lets_the_repair_go_on() {
     let some = ["setup", "--force", "--egress", "none", "--exclude", "private/"];
     let refused = home.run(&some).fails(2, "--sync-exclude");
     assert!(!refused.stderr.contains("--egress HOST"), "{}", refused.stderr);
-    let all = [&some[..], &["--sync-exclude", ".git", "--provider", "createos"]].concat();
+    let all = [&some[..], &["--sync-exclude", ".git", "--provider", "createos", "--network", "own"]].concat();
     let _ = home.run(&all).success();
     assert!(home.read(SETTINGS).contains("private/"));
 }
