@@ -17,7 +17,7 @@ use crate::{network, ui};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -154,9 +154,9 @@ fn serve(mut found: LocalBox, mut stream: TcpStream, port: u16) -> Result<()> {
     let mut stdout = entry.stdout.take().expect("a program without a terminal has pipes");
     let mut stderr = entry.stderr.take().expect("a program without a terminal has pipes");
     let upward = std::thread::spawn(move || {
-        let _either_is_gone = io::copy(&mut up, &mut stdin);
+        let _either_is_gone = copy(&mut up, &mut stdin);
     });
-    let _client_gone = io::copy(&mut stdout, &mut stream);
+    let _client_gone = copy(&mut stdout, &mut stream);
     let mut said = String::new();
     let refused = stderr.by_ref().take(1024).read_to_string(&mut said).is_ok() && !said.is_empty();
     let _gone = stream.shutdown(if refused { Shutdown::Both } else { Shutdown::Write });
@@ -165,6 +165,12 @@ fn serve(mut found: LocalBox, mut stream: TcpStream, port: u16) -> Result<()> {
         return Err(Error::failed(format!("port {port} of {}: {said}", found.meta.name)).into());
     }
     Ok(())
+}
+
+/// By reads and writes. Between a socket and a pipe the library would take splice(2), which keeps the pipe locked while
+/// it waits for the socket: the program at the other end could not even end.
+fn copy(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<u64> {
+    io::copy(from, to)
 }
 
 #[cfg(test)]

@@ -96,8 +96,9 @@ fn a_box_reaches_what_was_said_and_that_is_told() {
 #[test]
 fn a_command_that_is_killed_with_its_wrapper_is_a_failure_and_its_box_is_kept() {
     let cos = Cos::local();
-    let done =
-        cos.run(&["offload", ".", "echo begun; kill -9 $PPID; sleep 1000"]).fails(1, "before it was done");
+    let done = cos
+        .run(&["offload", ".", "echo begun; sleep 1; kill -9 $PPID; sleep 1000"])
+        .fails(1, "before it was done");
     assert_eq!(done.stdout, "begun\n");
     assert!(done.stderr.contains("no output for 60 s"), "{done:?}");
     assert!(done.stderr.contains("sandbox rm --yes sb-"), "{done:?}");
