@@ -22,7 +22,8 @@ for address in 1.2.3.4 1.2.3.5 10.0.0.5 169.254.169.254; do there ip addr add "$
 there ip -6 addr add 2600:2::5/128 dev lo nodad
 ip route add default via 11.0.0.2
 ip -6 route add default via 2600:1::2
-there perl "$1/serve.pl" > "$1/serves" &
+# Without the function, which would be a shell of its own between the two.
+nsenter -t "$internet" -n perl "$1/serve.pl" > "$1/serves" 2> /dev/null &
 servers=$!
 until grep -q serves "$1/serves"; do sleep 0.05; done
 # No root there either: a namespace in which this user is an ordinary one.
@@ -31,4 +32,4 @@ machine=$!
 until [ "$(readlink /proc/$machine/ns/user)" != "$(readlink /proc/self/ns/user)" ]; do sleep 0.05; done
 echo "$$ $machine"
 read -r _ || true
-kill "$machine" "$internet" "$servers"
+{ kill "$machine" "$internet" "$servers"; wait; } 2> /dev/null
